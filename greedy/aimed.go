@@ -93,8 +93,6 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 	switch {
 	case m.on():
 		return method.Cost{}, refuseRefining(d)
-	case s.Blocks > 0:
-		return method.Cost{}, refuseBlocks()
 	case m.target == targetSpectral:
 		rows, building = m.clusters, spectral.Bytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
 	case m.target != targetSmooth || m.rounds == unsettled || m.rounds == 0:
@@ -103,8 +101,11 @@ func (m *aimed) costOutOfCore(s method.Shape) (method.Cost, error) {
 	if s.Thin && m.target == targetSmooth {
 		building += thinBytes(s.Anchors)
 	}
-	least := building + aimedStreamBytes(d, s.K, rows, entriesOf(s), s.Rows)
+	least := building + aimedStreamBytes(d, s.K, rows, entriesOf(s), s.Rows) + streamedBlocksBytes(d, rows, s.Blocks, s.Threads)
 	most := 2*s.K + 1
+	if s.Blocks > 0 {
+		most += blockStarts
+	}
 	if s.Rows > 0 { // see declared.Cost
 		most += int((int64(s.K) - 1) / s.Rows)
 	}

@@ -18,16 +18,13 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 	if opt.Refine {
 		return nil, refuseRefining(d)
 	}
-	if opt.Blocks != nil || opt.Budget > 0 {
-		return nil, refuseBlocks()
-	}
 	opt.Options = opt.withDefaults(d)
 	s := &streamed{rows: newReader(src, std, &opt), aim: t}
 	t.unit = s.rows.unit
 	if opt.Profile != nil {
 		s.entries = opt.Profile.Entries
 	}
-	fixed := aimedFixedBytes(d, opt.K, t.rows, s.entries > 0)
+	fixed := aimedFixedBytes(d, opt.Features(opt.K), t.rows, s.entries > 0) + streamedBlocksBytes(d, t.rows, opt.Largest(), opt.Threads)
 	plan, err := planBeside(d, t.rows, fixed, opt.Memory, s.entries, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
@@ -36,9 +33,14 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 	if err := s.startAimed(ctx, nil); err != nil {
 		return nil, err
 	}
-	s.hold(plan.slots, plan.batch)
-	s.run = plan.refresh
-	r, err := run(ctx, s, s.criterion, opt.Options, nil)
+	var r *Result
+	if opt.Blocks != nil {
+		r, err = s.selectBlocks(ctx, plan.slots, opt.Options)
+	} else {
+		s.hold(plan.slots, plan.batch)
+		s.run = plan.refresh
+		r, err = run(ctx, s, s.criterion, opt.Options, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

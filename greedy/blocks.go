@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -24,9 +23,10 @@ import (
 //
 // Γ is held in full, c×d, and deflated in place, so that no number comes out of a recursion of squares:
 // there is nothing to settle. A turn costs bcd for the gains of blocks of b features and 2bcd for the
-// deflation.
+// deflation. Where G is not in memory, Γ is, of a target of few rows, and G comes from passes (blocks_stream.go).
 type blocks struct {
 	*memory
+	from   products
 	list   []method.Block
 	gamma  kernel.Matrix[float64] // d×c: Γ by features
 	within [][]float64            // E_gg of each block, b×b
@@ -36,15 +36,27 @@ type blocks struct {
 	factors []factor
 }
 
-// newBlocks starts a selection of blocks.
-func newBlocks(m *memory, list []method.Block) *blocks {
-	b := &blocks{memory: m, list: list, within: make([][]float64, len(list)), gains: make([]float64, len(list)), factors: make([]factor, len(list))}
-	b.fill()
-	return b
+// products supplies what a choice of blocks takes of G, in the engine's units.
+type products interface {
+	// withinTo writes G_gg of each block to an n×n matrix below the diagonal, which is there already.
+	withinTo(ctx context.Context, list []method.Block, to [][]float64) error
+	// columns are those of the features; soon are others, the first wanted most, up to a number that there is room for.
+	columns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error)
+	// again starts another layer, without the features that are out; nil starts the first one anew.
+	again(ctx context.Context, out []bool) (*memory, error)
+	scoreUnit() float64
 }
 
+// newBlocks starts a selection of blocks.
+func newBlocks(ctx context.Context, m *memory, from products, list []method.Block) (*blocks, error) {
+	b := &blocks{memory: m, from: from, list: list, within: make([][]float64, len(list)), gains: make([]float64, len(list)), factors: make([]factor, len(list))}
+	return b, b.fill(ctx)
+}
+
+func (b *blocks) scoreUnit() float64 { return b.from.scoreUnit() }
+
 // fill puts Γ and E_gg at what they are at the start of a layer.
-func (b *blocks) fill() {
+func (b *blocks) fill(ctx context.Context) error {
 	c := b.height()
 	if need := b.d * c; cap(b.gamma.Data) < need {
 		b.gamma.Data = make([]float64, need)
@@ -54,32 +66,63 @@ func (b *blocks) fill() {
 		n := min(residualColumns, b.d-from)
 		b.target.rowsTo(b.team, b.gamma.Sub(from, 0, n, c), b.hUnit, nil, from)
 	}
+	for i, block := range b.list {
+		b.within[i] = make([]float64, len(block.Members)*len(block.Members))
+	}
+	if err := b.from.withinTo(ctx, b.list, b.within); err != nil {
+		return err
+	}
 	kernel.Each(b.workers, len(b.list), func(i int) {
-		members := b.list[i].Members
+		members, e := b.list[i].Members, b.within[i]
 		n := len(members)
-		e := make([]float64, n*n)
 		for a, p := range members {
-			for o, q := range members[:a] {
-				e[a*n+o] = b.gUnit * b.gram.At(p, q)
+			for o := range members[:a] {
 				e[o*n+a] = e[a*n+o]
 			}
 			e[a*n+a] = b.g[p]
 		}
-		b.within[i] = e
 	})
 	if !b.target.self { // of G itself no gain is noise before its features are exhausted
 		b.judge(func(int) bool { return true })
 		b.start = slices.Clone(b.gains)
 	}
+	return nil
 }
 
 // next starts another layer.
-func (b *blocks) next(ctx context.Context, out []bool) (*criterion, error) {
-	c, err := b.memory.next(ctx, out)
-	if err == nil {
-		b.fill()
+func (b *blocks) next(ctx context.Context, out []bool) (err error) {
+	if b.memory, err = b.from.again(ctx, out); err != nil {
+		return err
 	}
-	return c, err
+	return b.fill(ctx)
+}
+
+// withinTo implements products for G in memory.
+func (m *memory) withinTo(_ context.Context, list []method.Block, to [][]float64) error {
+	kernel.Each(m.workers, len(list), func(i int) {
+		members := list[i].Members
+		for a, p := range members {
+			for o, q := range members[:a] {
+				to[i][a*len(members)+o] = m.gUnit * m.gram.At(p, q)
+			}
+		}
+	})
+	return nil
+}
+
+// columns implements products for G in memory.
+func (m *memory) columns(_ context.Context, features []int, _ func(int) []int) ([][]float64, error) {
+	out := make([][]float64, len(features))
+	for i, p := range features {
+		out[i] = m.columnTo(make([]float64, m.d), p)
+	}
+	return out, nil
+}
+
+// again implements products for G in memory.
+func (m *memory) again(ctx context.Context, out []bool) (*memory, error) {
+	_, err := m.next(ctx, out)
+	return m, err
 }
 
 // judge finds the gains of the blocks that may be chosen, in the engine's units. Each is a sum over parts
@@ -207,9 +250,14 @@ func (f *factor) solve(rows []float64, width int) {
 func (b *blocks) gammaOf(p int) []float64 { return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols] }
 
 // take makes block i part of S and gives its features to r, with what each takes off the target: those of
-// pivots, then those that they explain. first says that this is the first layer.
-func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
+// pivots, then those that they explain. first says that this is the first layer, and soon which features are
+// likely to be taken after these.
+func (b *blocks) take(ctx context.Context, i int, first bool, r *recorder, soon func(room int) []int) (score float64, err error) {
 	c, pivots := b.height(), b.factors[i].pivots
+	columns, err := b.from.columns(ctx, pivots, soon)
+	if err != nil {
+		return 0, err
+	}
 	n := len(pivots)
 	omega := kernel.RowMajor(make([]float64, n*b.d), n, b.d, b.d)
 	upsilon := omega
@@ -227,11 +275,9 @@ func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
 			}
 		})
 	}
-	column := make([]float64, b.d)
 	for m, p := range pivots {
-		b.columnTo(column, p)
 		w := omega.Data[m*b.d : (m+1)*b.d]
-		copy(w, column)
+		copy(w, columns[m])
 		b.deflate(w, b.omegas, p)
 		b.clearChosen(w)
 		floats.Scale(1/math.Sqrt(b.g[p]), w)
@@ -249,7 +295,7 @@ func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
 		v := upsilon.Data[m*c : (m+1)*c]
 		gain := kernel.Dot(v, v)
 		score += gain
-		r.add(p, gain*b.scoreUnit(), column, b.criterion)
+		r.add(p, gain*b.scoreUnit(), columns[m], b.criterion)
 	}
 	for _, p := range b.list[i].Members {
 		if !b.chosen[p] {
@@ -269,7 +315,7 @@ func (b *blocks) take(i int, first bool, r *recorder) (score float64) {
 			}
 		})
 	}
-	return score
+	return score, nil
 }
 
 // shrink takes ΩᵀΩ from E_gg of the blocks that are left; the diagonal is up to date.
@@ -306,31 +352,35 @@ func blocksBytes(d, rows, largest, threads int) int64 {
 	return 8 * (int64(d)*int64(rows+3*largest) + 2*int64(largest)*int64(d+rows) + int64(max(threads, 1))*one)
 }
 
-// refuseBlocks says where blocks are not chosen.
-func refuseBlocks() error {
-	return stream.Usagef("groups, columns of several features, costs and a budget are chosen by the Gram matrix in memory: raise {memory-limit}, or leave {sketch} out")
+// refuseBlocks says where blocks are not chosen, and what helps.
+func refuseBlocks(remedy string) error {
+	return stream.Usagef("groups, columns of several features, costs and a budget take the whole Gram matrix or one estimate of it: " + remedy)
 }
+
+const (
+	// withoutGram: squares of Γ = E would come out of a recursion, whose rounding nothing bounds for blocks.
+	withoutGram   = "raise {memory-limit}, or choose {method} partgreedy, which works on sums of features and reads the rows again"
+	withoutPasses = "{passes} 1 chooses by the {sketch} alone; or leave {sketch} out"
+)
 
 // selectBlocks is selectMemory for blocks: by gain per cost where costs differ. Within a budget that is
 // compared with greedy by gain alone, which begins with the best single block: each may be arbitrarily
 // far from the best set, and the better of both is not (Khuller, Moss, Naor, "The budgeted maximum
 // coverage problem", Information Processing Letters 70 (1999); Leskovec et al., "Cost-effective outbreak
 // detection in networks", KDD 2007, section 3.2), as far as gains fall while the set grows.
-func selectBlocks(ctx context.Context, g *gram.Matrix, t *target, opt Options) (*Result, error) {
-	diag := g.Diagonal(opt.Threads)
+func selectBlocks(ctx context.Context, m *memory, from products, opt Options) (*Result, error) {
 	choose := func(perCost bool) (*Result, error) {
-		m, err := newMemory(g, slices.Clone(diag), t, opt.Threads)
+		b, err := newBlocks(ctx, m, from, opt.Blocks)
 		if err != nil {
 			return nil, err
 		}
-		m.groups = opt.Groups
-		return runBlocks(ctx, newBlocks(m, opt.Blocks), opt, perCost)
+		return runBlocks(ctx, b, opt, perCost)
 	}
 	best, err := choose(opt.Priced())
 	if err != nil || !opt.Priced() || opt.Budget == 0 {
 		return best, err
 	}
-	if err := t.begin(kernel.NewTeam(opt.Threads), nil); err != nil { // the first may have gone through layers
+	if m, err = from.again(ctx, nil); err != nil {
 		return nil, err
 	}
 	plain, err := choose(false)

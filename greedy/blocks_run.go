@@ -57,7 +57,7 @@ func runBlocks(ctx context.Context, b *blocks, opt Options, perCost bool) (*Resu
 		for _, p := range s.Order {
 			out[p] = true
 		}
-		if _, err := b.next(ctx, out); err != nil {
+		if err := b.next(ctx, out); err != nil {
 			return nil, err
 		}
 		s.follow(end)
@@ -92,7 +92,9 @@ func (s *blockRun) layer(ctx context.Context) (ending, error) {
 			if len(s.factors[i].pivots) == 0 {
 				s.Redundant = append(s.Redundant, s.list[i].Members...)
 			}
-			s.choose(i)
+			if err := s.choose(ctx, i); err != nil {
+				return notEnded, err
+			}
 			continue
 		}
 		if s.opt.Variance > 0 && s.share() >= s.opt.Variance || !s.anyMay() {
@@ -112,7 +114,9 @@ func (s *blockRun) layer(ctx context.Context) (ending, error) {
 		if ties != nil {
 			s.out.ties = append(s.out.ties, Tie{turn, ties})
 		}
-		s.choose(i)
+		if err := s.choose(ctx, i); err != nil {
+			return notEnded, err
+		}
 	}
 	return notEnded, nil
 }
@@ -165,8 +169,11 @@ func (s *blockRun) value(i int) float64 {
 }
 
 // choose takes block i.
-func (s *blockRun) choose(i int) {
-	score := s.take(i, len(s.ends) == 0, s.recorder)
+func (s *blockRun) choose(ctx context.Context, i int) error {
+	score, err := s.take(ctx, i, len(s.ends) == 0, s.recorder, func(room int) []int { return s.soon(i, room) })
+	if err != nil {
+		return err
+	}
 	s.tried[i] = true
 	s.gate.count(i)
 	s.left -= s.list[i].Cost
@@ -174,6 +181,27 @@ func (s *blockRun) choose(i int) {
 	s.out.score = append(s.out.score, score*s.scoreUnit())
 	s.out.error = append(s.out.error, last(s.Error))
 	s.out.layers = append(s.out.layers, s.current())
+	return nil
+}
+
+// soon are the features of the blocks beside i that were worth most, up to so many.
+func (s *blockRun) soon(i, room int) (features []int) {
+	values := make([]float64, len(s.list))
+	for j := range values {
+		values[j] = s.value(j)
+	}
+	order, _ := method.Rank(values, func(_, _ float64) bool { return false })
+	for _, j := range order {
+		pivots := s.factors[j].pivots
+		if j == i || values[j] == 0 {
+			continue
+		}
+		if len(features)+len(pivots) > room {
+			break
+		}
+		features = append(features, pivots...)
+	}
+	return features
 }
 
 // finish is the result, of blocks.

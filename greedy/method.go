@@ -115,10 +115,10 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		if m.on() {
 			return method.Cost{}, refuseSketching()
 		}
-		if s.Blocks > 0 {
-			return method.Cost{}, refuseBlocks()
+		if s.Blocks > 0 && s.Reads > 1 {
+			return method.Cost{}, refuseBlocks(withoutPasses)
 		}
-		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads)}
+		cost := method.Cost{Bytes: SketchedBytes(d, s.K, s.Sketch, s.Reads) + blocksBytes(d, s.Sketch, s.Blocks, s.Threads)}
 		if s.Reads > 1 {
 			cost.Passes = method.Passes{Least: 1, Most: s.Reads - 1, Why: stream.Textf("a sketch names candidates, whose exact columns of the Gram matrix take the others")}
 		}
@@ -145,10 +145,10 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	if m.on() {
 		return method.Cost{}, refuseRefining(d)
 	}
-	if s.Blocks > 0 {
-		return method.Cost{}, refuseBlocks()
+	if s.Blocks > 0 && c == 0 {
+		return method.Cost{}, refuseBlocks(withoutGram)
 	}
-	least := StreamBytes(d, s.K, c, entriesOf(s), s.Rows)
+	least := StreamBytes(d, s.K, c, entriesOf(s), s.Rows) + streamedBlocksBytes(d, c, s.Blocks, s.Threads)
 	cost := method.Cost{Bytes: max(s.Memory, least), Least: least}
 	// At least f⁰ and a batch of candidates, at most f⁰ and two passes for every feature;
 	// the profile of StreamPasses is there already.
@@ -158,6 +158,9 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		more := 0
 		if s.Rows > 0 {
 			more = int((int64(s.K) - 1) / s.Rows)
+		}
+		if s.Blocks > 0 {
+			more += blockStarts
 		}
 		cost.Cramped = start > 2
 		cost.Passes = method.Passes{Least: start + 1, Most: start - 1 + 2*s.K + more*layerPasses(d, s.K, c, cost.Bytes, s.Sparse),
@@ -197,10 +200,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		}
 		return out, nil
 	}
-	opt = onSource(opt, e.Std, len(e.Profile.Columns))
-	res, _, err := SelectStream(ctx, e.Source, StreamOptions{
-		Options: opt, Scale: e.Scale, Fill: e.Fill, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass,
-	})
+	res, err := selectRows(ctx, e.Source, e.Std, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -253,24 +253,4 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	}
 	out.Warnings = append(out.Warnings, r.Warnings...)
 	return out
-}
-
-// onSource numbers features as the columns of the source, of which there are so many.
-func onSource(opt Options, std *gram.Standardizer, columns int) Options {
-	number := func(list []int) []int {
-		out := make([]int, len(list))
-		for n, j := range list {
-			out[n] = std.Columns[j]
-		}
-		return out
-	}
-	opt.Keep, opt.Forbid = number(opt.Keep), number(opt.Forbid)
-	if opt.Most > 0 {
-		sets := slices.Repeat([]int{-1}, columns)
-		for j, set := range opt.Sets {
-			sets[std.Columns[j]] = set
-		}
-		opt.Sets = sets
-	}
-	return opt
 }

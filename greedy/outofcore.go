@@ -47,12 +47,6 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if err := opt.Validate(len(cols)); err != nil {
 		return nil, nil, err
 	}
-	if opt.Refine {
-		return nil, nil, refuseRefining(len(cols))
-	}
-	if opt.Blocks != nil || opt.Budget > 0 {
-		return nil, nil, refuseBlocks()
-	}
 	profile, passes := opt.Profile, 0
 	if profile == nil {
 		if opt.Pass != nil {
@@ -67,81 +61,43 @@ func SelectStream(ctx context.Context, src stream.Source, opt StreamOptions) (*R
 	if err != nil {
 		return nil, nil, err
 	}
-	d := len(std.Columns)
 	if opt.Options, err = opt.usable(std, cols); err != nil {
 		return nil, nil, err
 	}
+	opt.Profile = profile
+	r, err := selectRows(ctx, src, std, opt, passes)
+	return r, std, err
+}
+
+// selectRows is SelectStream for the features of std, whose numbers opt has, and a Profile that is there, after so many
+// passes.
+func selectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, opt StreamOptions, passes int) (*Result, error) {
+	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	opt.Options = opt.withDefaults(d)
-	if opt.Memory == 0 {
+	switch {
+	case opt.Refine:
+		return nil, refuseRefining(d)
+	case opt.Blocks != nil && !opt.Partitioned:
+		return nil, refuseBlocks(withoutGram)
+	case opt.Memory == 0:
 		opt.Memory = defaultMemory
 	}
-	s := &streamed{rows: newReader(src, std, &opt)}
+	s := &streamed{rows: newReader(src, std, &opt), entries: opt.Profile.Entries}
 	s.rows.Passes = passes
-	s.entries = profile.Entries
 	r, err := s.selectAll(ctx, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.Passes = s.rows.Passes
-	return r, std, nil
+	return r, nil
 }
 
 // refuseRefining says why rows that are read again and again are not for exchanges.
 func refuseRefining(d int) error {
 	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
-}
-
-// usable translates column numbers: from columns of the source to usable features.
-func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Options, error) {
-	opt := o.Options
-	feature := make(map[int]int, len(std.Columns))
-	for k, j := range std.Columns {
-		feature[j] = k
-	}
-	opt.Keep = nil
-	for _, j := range o.Keep {
-		k, ok := feature[j]
-		if !ok {
-			return opt, stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reason(std, cols[j].Name))
-		}
-		opt.Keep = append(opt.Keep, k)
-	}
-	opt.Forbid = nil
-	for _, j := range o.Forbid { // what is left out is not chosen anyway
-		if k, ok := feature[j]; ok {
-			opt.Forbid = append(opt.Forbid, k)
-		}
-	}
-	if o.Most > 0 {
-		opt.Sets = make([]int, len(std.Columns))
-		for k, j := range std.Columns {
-			opt.Sets[k] = o.Sets[j]
-		}
-	}
-	if o.Groups != nil {
-		opt.Groups = make([]int, len(std.Columns))
-		number := make(map[int]int) // of the groups that have usable features
-		for k, j := range std.Columns {
-			if _, ok := number[o.Groups[j]]; !ok {
-				number[o.Groups[j]] = len(number)
-			}
-			opt.Groups[k] = number[o.Groups[j]]
-		}
-	}
-	opt.Partitions = min(opt.Partitions, len(std.Columns))
-	return opt, nil
-}
-
-func reason(std *gram.Standardizer, name string) string {
-	for _, l := range std.LeftOut {
-		if l.Name == name {
-			return l.Why
-		}
-	}
-	return "not a usable feature"
 }
 
 // selectAll runs the selection on options with defaults.
@@ -150,7 +106,9 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	if opt.Partitioned {
 		c = groupCount(opt.Groups)
 	}
-	plan, err := planStream(s.rows.d, opt.K, c, opt.Memory, s.entries, s.rows.std.Rows)
+	d := s.rows.d
+	fixed := fixedBytes(d, opt.Features(opt.K), c, s.entries > 0) + streamedBlocksBytes(d, c, opt.Largest(), opt.Threads)
+	plan, err := planBeside(d, c, fixed, opt.Memory, s.entries, s.rows.std.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +121,9 @@ func (s *streamed) selectAll(ctx context.Context, opt StreamOptions) (*Result, e
 	}
 	if err != nil {
 		return nil, err
+	}
+	if opt.Blocks != nil {
+		return s.selectBlocks(ctx, plan.slots, opt.Options)
 	}
 	s.hold(plan.slots, plan.batch)
 	s.run = plan.refresh

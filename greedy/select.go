@@ -76,14 +76,14 @@ func selectTarget(ctx context.Context, g *gram.Matrix, t *target, opt Options) (
 }
 
 func selectMemory(ctx context.Context, g *gram.Matrix, t *target, opt Options, watch watcher) (*Result, error) {
-	if opt.Blocks != nil {
-		return selectBlocks(ctx, g, t, opt)
-	}
 	m, err := newMemory(g, g.Diagonal(opt.Threads), t, opt.Threads)
 	if err != nil {
 		return nil, err
 	}
 	m.groups = opt.Groups
+	if opt.Blocks != nil {
+		return selectBlocks(ctx, m, m, opt)
+	}
 	r, err := run(ctx, m, m.criterion, opt, watch)
 	if err != nil || !opt.Refine {
 		return r, err

@@ -33,8 +33,8 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 		return nil, refuseSketching()
 	case opt.MinGain > 0:
 		return nil, stream.Usagef("{min-gain} wants exact shares, and {sketch} estimates them on the way; use {k}")
-	case opt.Blocks != nil || opt.Budget > 0:
-		return nil, refuseBlocks()
+	case passes > 1 && (opt.Blocks != nil || opt.Budget > 0):
+		return nil, refuseBlocks(withoutPasses)
 	case opt.Variance > 0:
 		return nil, stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
 	}
@@ -48,12 +48,24 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 		return nil, err
 	}
 	if passes < 2 {
+		left := heldErrors(opt.Threads, &g.Matrix, g.Held, res.Order)
+		if res.Blocks != nil { // after each of them
+			for n, at := 0, -1; n < len(res.Blocks); n++ {
+				at += len(opt.Blocks[res.Blocks[n]].Members)
+				left[n] = left[at]
+			}
+			left = left[:len(res.Blocks)]
+		}
 		res.Estimate = &stream.Estimate{
-			SketchRows: g.Rank, HeldRows: g.Held.Rank, HeldError: heldErrors(opt.Threads, &g.Matrix, g.Held, res.Order),
+			SketchRows: g.Rank, HeldRows: g.Held.Rank, HeldError: left,
 			Deviation: stream.Number(math.NaN()), Outside: stream.Number(math.NaN()),
 		}
-		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates, by a sketch of %d rows: rows held back from it say that %.3g of the sum of squares is left, and not %.3g; {passes} 2, from the data, makes them exact",
-			g.Rank, float64(last(res.Estimate.HeldError)), last(res.Error)))
+		exactly := stream.Textf("{passes} 2, from the data, makes them exact")
+		if res.Blocks != nil {
+			exactly = stream.Textf("they are exact without {sketch}")
+		}
+		res.Warnings = append(res.Warnings, stream.Textf("all numbers are estimates, by a sketch of %d rows: rows held back from it say that %.3g of the sum of squares is left, and not %.3g; %v",
+			g.Rank, float64(last(res.Estimate.HeldError)), last(res.Error), exactly))
 		return res, nil
 	}
 	return s.exact(ctx, newReader(src, std, &opt), passes)

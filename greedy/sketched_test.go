@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -191,5 +192,28 @@ func TestSketchedRefuses(t *testing.T) {
 	} {
 		_, err := SelectSketched(t.Context(), src.sketch(t, 128, gram.ScaleNone, gram.FillMean), src, std, 2, StreamOptions{Options: opt})
 		rowstest.Refused(t, err, want)
+	}
+}
+
+// TestSketchedBlocks: blocks are chosen by a sketch alone as by a Gram matrix that is what the sketch estimates, with what
+// the rows held back say after each of them; exact columns of candidates are for single features.
+func TestSketchedBlocks(t *testing.T) {
+	src := serve(smooth(30, 400, 60, 40, 0.85).noisy(31, 0.05), 64)
+	for name, opt := range choices(60) {
+		opt.Threads = 2
+		g := src.sketch(t, 128, gram.ScaleStandard, gram.FillMean)
+		want := must.Get(Select(t.Context(), &g.Matrix, opt))(t)
+		got := mustSketched(t, src, 128, 1, StreamOptions{Scale: gram.ScaleStandard, Options: opt})
+		sameBlocks(t, name, got, want)
+		left := heldErrors(1, &g.Matrix, g.Held, want.Order)
+		if e := got.Estimate; len(e.HeldError) != len(got.Blocks) || math.Abs(float64(last(e.HeldError)-last(left))) > 1e-12 {
+			t.Errorf("%s: %d held errors to %v, want %d to %v", name, len(e.HeldError), last(e.HeldError), len(got.Blocks), last(left))
+		}
+		if said := last(got.Warnings).String(); strings.Contains(said, "passes") {
+			t.Errorf("%s: %q advises what is refused", name, said)
+		}
+		std := rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean)
+		_, err := SelectSketched(t.Context(), src.sketch(t, 128, gram.ScaleStandard, gram.FillMean), src, std, 2, StreamOptions{Scale: gram.ScaleStandard, Options: opt})
+		rowstest.Refused(t, err, "passes 1")
 	}
 }

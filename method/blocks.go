@@ -70,6 +70,14 @@ func (c *Choice) Priced() bool {
 	return slices.ContainsFunc(c.Blocks, func(b Block) bool { return b.Cost != c.Blocks[0].Cost })
 }
 
+// Largest is the number of features of the largest block; 0 without blocks.
+func (c *Choice) Largest() (n int) {
+	for _, b := range c.Blocks {
+		n = max(n, len(b.Members))
+	}
+	return n
+}
+
 // Features is the most features that k of the candidates can have.
 func (c *Choice) Features(k int) (n int) {
 	if c.Blocks == nil {

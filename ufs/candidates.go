@@ -325,11 +325,8 @@ func (r *run) wants(shape *method.Shape) {
 		return
 	}
 	shape.K = min(c.Features(min(shape.K, c.open)), d)
-	if c.Single() {
-		return
-	}
-	for _, b := range c.Blocks {
-		shape.Blocks = max(shape.Blocks, len(b.Members))
+	if !c.Single() {
+		shape.Blocks = c.Largest()
 	}
 }
 

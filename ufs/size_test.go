@@ -17,6 +17,10 @@ import (
 // noiseFile is a table of d columns of noise, with means of their own.
 func noiseFile(t *testing.T, n, d int, seed uint64) string {
 	t.Helper()
+	return noiseColumns(n, d, seed).write(t)
+}
+
+func noiseColumns(n, d int, seed uint64) columns {
 	random := rand.New(rand.NewPCG(seed, 4))
 	c := columns{data: make([][]float64, d)}
 	for j := range d {
@@ -26,7 +30,7 @@ func noiseFile(t *testing.T, n, d int, seed uint64) string {
 			c.data[j] = append(c.data[j], mean+random.NormFloat64())
 		}
 	}
-	return c.write(t)
+	return c
 }
 
 // TestAutoK: every method either chooses as many features as path's rules recommend in its

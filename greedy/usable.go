@@ -1,0 +1,87 @@
+package greedy
+
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// usable translates column numbers: from columns of the source to usable features.
+func (o StreamOptions) usable(std *gram.Standardizer, cols []stream.Column) (Options, error) {
+	opt := o.Options
+	feature := make(map[int]int, len(std.Columns))
+	for k, j := range std.Columns {
+		feature[j] = k
+	}
+	choose := o.usableFeatures
+	if o.Blocks != nil {
+		choose = o.usableBlocks
+	}
+	if err := choose(&opt, std, cols, feature); err != nil {
+		return opt, err
+	}
+	if o.Groups != nil {
+		opt.Groups = make([]int, len(std.Columns))
+		number := make(map[int]int) // of the groups that have usable features
+		for k, j := range std.Columns {
+			if _, ok := number[o.Groups[j]]; !ok {
+				number[o.Groups[j]] = len(number)
+			}
+			opt.Groups[k] = number[o.Groups[j]]
+		}
+	}
+	opt.Partitions = min(opt.Partitions, len(std.Columns))
+	return opt, nil
+}
+
+// usableFeatures translates what binds the choice of features.
+func (o StreamOptions) usableFeatures(opt *Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+	opt.Keep = nil
+	for _, j := range o.Keep {
+		k, ok := feature[j]
+		if !ok {
+			return stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reason(std, cols[j].Name))
+		}
+		opt.Keep = append(opt.Keep, k)
+	}
+	opt.Forbid = nil
+	for _, j := range o.Forbid { // what is left out is not chosen anyway
+		if k, ok := feature[j]; ok {
+			opt.Forbid = append(opt.Forbid, k)
+		}
+	}
+	if o.Most > 0 {
+		opt.Sets = make([]int, len(std.Columns))
+		for k, j := range std.Columns {
+			opt.Sets[k] = o.Sets[j]
+		}
+	}
+	return nil
+}
+
+// usableBlocks translates the members of blocks. What else binds the choice has the numbers of blocks.
+func (o StreamOptions) usableBlocks(opt *Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+	opt.Blocks = slices.Clone(o.Blocks)
+	for i, b := range o.Blocks {
+		opt.Blocks[i].Members = nil
+		for _, j := range b.Members {
+			if k, ok := feature[j]; ok {
+				opt.Blocks[i].Members = append(opt.Blocks[i].Members, k)
+			}
+		}
+		if opt.Blocks[i].Members == nil {
+			return stream.Usagef("block %d has no column that can be used; the first, %q: %s", i, cols[b.Members[0]].Name, reason(std, cols[b.Members[0]].Name))
+		}
+	}
+	return nil
+}
+
+func reason(std *gram.Standardizer, name string) string {
+	for _, l := range std.LeftOut {
+		if l.Name == name {
+			return l.Why
+		}
+	}
+	return "not a usable feature"
+}

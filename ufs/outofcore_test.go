@@ -1,0 +1,74 @@
+package ufs
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// withinSmallest is the selection in the smallest limit that the plan names, which is to go out of core.
+func withinSmallest(t *testing.T, q Request) *stream.Selection {
+	t.Helper()
+	m := must.Get(Plan(t.Context(), q))(t).Memory
+	if q.Memory = m.Smallest; m.Smallest >= m.InMemory {
+		t.Fatalf("nothing is saved out of core: %+v", m)
+	}
+	return selected(t, q)
+}
+
+// alikeSelections wants one selection, up to the rounding of two ways to one Gram matrix.
+func alikeSelections(t *testing.T, got, want *stream.Selection) {
+	t.Helper()
+	if len(got.Selected) != len(want.Selected) || got.Passes <= want.Passes {
+		t.Fatalf("%d selected in %d passes; want %d, in more passes than %d", len(got.Selected), got.Passes, len(want.Selected), want.Passes)
+	}
+	for i, f := range got.Selected {
+		w := want.Selected[i]
+		if f.Name != w.Name || len(f.Members) != len(w.Members) || math.Abs(float64(f.Error-w.Error)) > 1e-9 {
+			t.Errorf("rank %d: %+v, want %+v", i+1, f, w)
+		}
+	}
+	for j, c := range got.Columns {
+		if w := want.Columns[j]; c.Name != w.Name || c.Nearest != w.Nearest || math.Abs(float64(c.Explained-w.Explained)) > 1e-9 {
+			t.Errorf("column %+v, want %+v", c, w)
+		}
+	}
+}
+
+// TestGroupsOutOfCore: groups are chosen for a target that fits where the Gram matrix does not, at a cost and within a
+// budget too, and greedy itself, which has no such target, names the limit that is enough.
+func TestGroupsOutOfCore(t *testing.T) {
+	path := noiseFile(t, 1600, 1500, 1)
+	groups, costs := `regex:^px_\d_(\d*)\d$`, textFile(t, "costs.csv", "px_0_3,3\n12,4.5\n")
+	for name, options := range map[string]method.Settings{"partgreedy": nil, "graphgreedy": {"anchors": 40}} {
+		q := Request{Inputs: []string{path}, Method: name, Options: options, Groups: groups, K: 3}
+		alikeSelections(t, withinSmallest(t, q), selected(t, q))
+		q.Costs, q.Budget, q.K = costs, 26, 0
+		alikeSelections(t, withinSmallest(t, q), selected(t, q))
+	}
+	q := Request{Inputs: []string{path}, Method: "greedy", Groups: groups, K: 3}
+	q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+	selected(t, q)
+	q.Memory--
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("a byte less than the plan's: %v", err)
+	}
+}
+
+// TestLeftOutOutOfCore: columns that are left out by themselves take no part out of core either.
+func TestLeftOutOutOfCore(t *testing.T) {
+	c := noiseColumns(1600, 1500, 1)
+	c.data[7] = c.data[3]
+	for _, name := range []string{"greedy", "partgreedy"} {
+		q := Request{Inputs: []string{c.write(t)}, Method: name, K: 4, AutoExclude: true}
+		want := selected(t, q)
+		if !namesLeftOut(want.LeftOut).has(c.names[7]) {
+			t.Fatalf("left out %v", want.LeftOut)
+		}
+		alikeSelections(t, withinSmallest(t, q), want)
+	}
+}
