@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -28,45 +28,29 @@ import (
 // The suite that every method passes, a new one without a line here.
 
 // columns is a table in memory, by column.
-type columns struct {
-	names []string
-	data  [][]float64
+type columns struct{ tabletest.Table }
+
+func tableOf(names []string, data [][]float64) columns {
+	return columns{tabletest.Table{Names: names, Cols: data}}
 }
 
-func (c columns) Columns() []stream.Column {
-	list := make([]stream.Column, len(c.names))
-	for j, name := range c.names {
-		list[j] = stream.Column{Name: name, Type: "double"}
-	}
-	return list
-}
-
-func (c columns) Rows() int64   { return int64(len(c.data[0])) }
-func (c columns) Cuts() []int64 { return []int64{0, c.Rows()} }
-func (c columns) grid() string  { return fmt.Sprintf("%dx%d", 2, len(c.names)/2) }
+func (c columns) grid() string { return fmt.Sprintf("%dx%d", 2, len(c.Names)/2) }
 func (c columns) rename(names ...string) columns {
-	return columns{append(names, c.names[len(names):]...), c.data}
-}
-
-func (c columns) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		n := len(c.data[0])
-		yield(&stream.Chunk{Block: n, Rows: n, Cols: len(c.data), Stride: n, Data: slices.Concat(c.data...)}, nil)
-	}
+	return tableOf(append(names, c.Names[len(names):]...), c.Cols)
 }
 
 // faces are n rows in five clusters over d pixels, none negative and none constant.
 func faces(n, d int, seed uint64) columns {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	c := columns{data: make([][]float64, d)}
+	c := tableOf(nil, make([][]float64, d))
 	for j := range d {
-		c.names = append(c.names, fmt.Sprintf("px_%d_%d", j/(d/2), j%(d/2)))
+		c.Names = append(c.Names, fmt.Sprintf("px_%d_%d", j/(d/2), j%(d/2)))
 		center := make([]float64, 5)
 		for k := range center {
 			center[k] = 10 * rng.Float64()
 		}
 		for i := range n {
-			c.data[j] = append(c.data[j], center[i%5]+rng.Float64()*float64(1+j%7))
+			c.Cols[j] = append(c.Cols[j], center[i%5]+rng.Float64()*float64(1+j%7))
 		}
 	}
 	return c
@@ -158,10 +142,10 @@ func TestThreadsChangeNoBit(t *testing.T) {
 // held still: partgreedy's groups are one feature each.
 func TestColumnsCanBePermuted(t *testing.T) {
 	table := faces(400, 24, 2)
-	turned := columns{slices.Clone(table.names), slices.Clone(table.data)}
-	rand.New(rand.NewPCG(3, 3)).Shuffle(len(turned.names), func(i, j int) {
-		turned.names[i], turned.names[j] = turned.names[j], turned.names[i]
-		turned.data[i], turned.data[j] = turned.data[j], turned.data[i]
+	turned := tableOf(slices.Clone(table.Names), slices.Clone(table.Cols))
+	rand.New(rand.NewPCG(3, 3)).Shuffle(len(turned.Names), func(i, j int) {
+		turned.Names[i], turned.Names[j] = turned.Names[j], turned.Names[i]
+		turned.Cols[i], turned.Cols[j] = turned.Cols[j], turned.Cols[i]
 	})
 	path, other := table.write(t), turned.write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -284,7 +268,7 @@ func TestRecordSelectsAgain(t *testing.T) {
 		if cells {
 			q.Options["shape"] = table.grid()
 		} else {
-			q.Columns = append([]string{"px_*"}, table.names[:7]...)
+			q.Columns = append([]string{"px_*"}, table.Names[:7]...)
 			q.Exclude = []string{"*", `say "x"`}
 		}
 		if spec.Takes.Keep {

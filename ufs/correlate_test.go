@@ -58,7 +58,7 @@ func TestCorrelations(t *testing.T) {
 					t.Fatalf("row %d has %d", i, len(row))
 				}
 				for j, r := range row {
-					want := correlation(table.data[s.Selected[i].Column], table.data[s.Selected[j].Column])
+					want := correlation(table.Cols[s.Selected[i].Column], table.Cols[s.Selected[j].Column])
 					// Half of the fourth decimal, and the rounding of sums over 300 rows.
 					if !(math.Abs(float64(r)-want) <= 0.5e-4+1e-9) {
 						t.Errorf("%s and %s: %v, want %v", s.Selected[i].Name, s.Selected[j].Name, r, want)

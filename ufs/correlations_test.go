@@ -31,7 +31,7 @@ func relatives(seed uint64) columns {
 		for i := range column {
 			column[i] = f(i)
 		}
-		c.names, c.data = append(c.names, name), append(c.data, column)
+		c.Names, c.Cols = append(c.Names, name), append(c.Cols, column)
 	}
 	for g, size := range []int{5, 4, 3} {
 		factor := make([]float64, n)
@@ -44,15 +44,15 @@ func relatives(seed uint64) columns {
 		}
 	}
 	add("noise", func(int) float64 { return random.NormFloat64() })
-	add("copy", func(i int) float64 { return 32 + 1.8*c.data[0][i] })
-	add("total", func(i int) float64 { return c.data[1][i] + c.data[6][i] + c.data[11][i] })
+	add("copy", func(i int) float64 { return 32 + 1.8*c.Cols[0][i] })
+	add("total", func(i int) float64 { return c.Cols[1][i] + c.Cols[6][i] + c.Cols[11][i] })
 	add("flat", func(int) float64 { return 3 })
 	return c
 }
 
 // centred is a column less its mean, and its standard deviation.
 func (c columns) centred(name string) (*mat.VecDense, float64, float64) {
-	v := mat.NewVecDense(len(c.data[0]), slices.Clone(c.data[slices.Index(c.names, name)]))
+	v := mat.NewVecDense(len(c.Cols[0]), slices.Clone(c.Cols[slices.Index(c.Names, name)]))
 	mean := mat.Sum(v) / float64(v.Len())
 	for i := range v.Len() {
 		v.SetVec(i, v.AtVec(i)-mean)
@@ -143,7 +143,7 @@ func TestExplainIsLeastSquares(t *testing.T) {
 		}
 	}
 	// A column that takes part in nothing: all others but those that are redundant.
-	rest := slices.DeleteFunc(slices.Clone(c.names), func(n string) bool { return slices.Contains([]string{"noise", "copy", "total", "flat"}, n) })
+	rest := slices.DeleteFunc(slices.Clone(c.Names), func(n string) bool { return slices.Contains([]string{"noise", "copy", "total", "flat"}, n) })
 	_, _, r2 := c.twinOf(t, "noise", rest)
 	if got := float64(x.Columns[2].Relations.VIF); math.Abs(got-1/(1-r2)) > 1e-8*got {
 		t.Errorf("VIF of noise %v, want %v", got, 1/(1-r2))
@@ -208,10 +208,10 @@ func TestCorrelationsFromStatistics(t *testing.T) {
 		same(t, x, explained)
 	}
 	for seed := range uint64(2) {
-		order := rand.New(rand.NewPCG(seed, 5)).Perm(len(c.names))
+		order := rand.New(rand.NewPCG(seed, 5)).Perm(len(c.Names))
 		moved := columns{}
 		for _, j := range order {
-			moved.names, moved.data = append(moved.names, c.names[j]), append(moved.data, c.data[j])
+			moved.Names, moved.Cols = append(moved.Names, c.Names[j]), append(moved.Cols, c.Cols[j])
 		}
 		r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{moved.write(t)}, Missing: "mean"}, Threshold: 0.8}))(t)
 		slices.SortFunc(r.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(b.Name, a.Name) }) // which are in the order of the table
@@ -347,8 +347,8 @@ func TestRedundancyRefuses(t *testing.T) {
 // TestCorrelationsOfRanks: statistics of scale rank have the correlations of normal scores, which have no units.
 func TestCorrelationsOfRanks(t *testing.T) {
 	c := relatives(8)
-	for i, v := range c.data[0] { // a monotone column is a copy by its ranks alone
-		c.data[1][i] = math.Exp((v - 100) / 10)
+	for i, v := range c.Cols[0] { // a monotone column is a copy by its ranks alone
+		c.Cols[1][i] = math.Exp((v - 100) / 10)
 	}
 	path := c.write(t)
 	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 3, Scale: "rank"})

@@ -23,9 +23,9 @@ func sensors(t *testing.T) string {
 	t.Helper()
 	c := faces(300, 20, 5)
 	for j := range 18 {
-		c.names[j] = fmt.Sprintf("s%d.r%d", j/3, j%3)
+		c.Names[j] = fmt.Sprintf("s%d.r%d", j/3, j%3)
 	}
-	c.names[18], c.names[19] = "alone", "other"
+	c.Names[18], c.Names[19] = "alone", "other"
 	return c.write(t)
 }
 

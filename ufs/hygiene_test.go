@@ -1,10 +1,8 @@
 package ufs_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -74,9 +73,9 @@ func customerLake(t *testing.T) (folder string, suspects map[string]string, plai
 	folder = filepath.Join(t.TempDir(), "lake")
 	for part := range 4 {
 		from, to := part*customers/4, (part+1)*customers/4
-		src := tableOf{names: names}
+		src := tabletest.Table{Names: names}
 		for _, col := range data {
-			src.data = append(src.data, col[from:to])
+			src.Cols = append(src.Cols, col[from:to])
 		}
 		dir := filepath.Join(folder, fmt.Sprintf("site=%d", part), "day=2026-01-0"+fmt.Sprint(1+part))
 		must.Do(t, os.MkdirAll(dir, 0o755))
@@ -286,27 +285,3 @@ func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 }
 
 func isUsage(err error) bool { return errors.As(err, new(*stream.UsageError)) }
-
-// tableOf is a stream.Source of columns in memory.
-type tableOf struct {
-	names []string
-	data  [][]float64
-}
-
-func (s tableOf) Columns() []stream.Column {
-	list := make([]stream.Column, len(s.names))
-	for j, name := range s.names {
-		list[j] = stream.Column{Name: name, Type: "double"}
-	}
-	return list
-}
-
-func (s tableOf) Rows() int64   { return int64(len(s.data[0])) }
-func (s tableOf) Cuts() []int64 { return []int64{0, s.Rows()} }
-
-func (s tableOf) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return func(yield func(*stream.Chunk, error) bool) {
-		n := len(s.data[0])
-		yield(&stream.Chunk{Block: n, Rows: n, Cols: len(s.data), Stride: n, Data: slices.Concat(s.data...)}, nil)
-	}
-}

@@ -17,15 +17,15 @@ import (
 // spoiled has a missing value in every third column: within row groups whose footers tell of none,
 // as NaN is no null.
 func (c columns) spoiled() columns {
-	for j := 0; j < len(c.data); j += 3 {
-		c.data[j][len(c.data[j])*2/3+j] = math.NaN()
+	for j := 0; j < len(c.Cols); j += 3 {
+		c.Cols[j][len(c.Cols[j])*2/3+j] = math.NaN()
 	}
 	return c
 }
 
 // rounded has whole numbers, which take fewer bytes than their type.
 func (c columns) rounded() columns {
-	for _, x := range c.data {
+	for _, x := range c.Cols {
 		for i, v := range x {
 			x[i] = math.Round(10 * v)
 		}

@@ -16,13 +16,13 @@ import (
 // sample, several scales, and from sparse rows.
 func TestNarrowFactorSelectsAlike(t *testing.T) {
 	table := faces(40, 300, 9)
-	for j, column := range table.data {
+	for j, column := range table.Cols {
 		for i, v := range column {
-			if table.data[j][i] = float64(float32(v)); j%7 == 3 && i%5 == 1 {
-				table.data[j][i] = math.NaN()
+			if table.Cols[j][i] = float64(float32(v)); j%7 == 3 && i%5 == 1 {
+				table.Cols[j][i] = math.NaN()
 			}
 			if j == 11 {
-				table.data[j][i] = 2.5
+				table.Cols[j][i] = 2.5
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func TestNarrowFactorSelectsAlike(t *testing.T) {
 	for _, form := range []string{"float", "double", "sparse float", "sparse double"} {
 		typ, sparse := strings.CutPrefix(form, "sparse ")
 		if sparse {
-			for _, column := range table.data {
+			for _, column := range table.Cols {
 				for i, v := range column {
 					if math.IsNaN(v) {
 						column[i] = 0 // absent
@@ -48,7 +48,7 @@ func TestNarrowFactorSelectsAlike(t *testing.T) {
 				for _, sample := range []int64{0, 25} {
 					q := Request{Method: name, K: 12, Missing: "mean", Scale: scale, SampleRows: sample}
 					if prefix != "" {
-						if q.Sparse = fmt.Sprint("indices,values,", len(table.data)); scale == "rank" {
+						if q.Sparse = fmt.Sprint("indices,values,", len(table.Cols)); scale == "rank" {
 							continue
 						}
 					}
@@ -57,7 +57,7 @@ func TestNarrowFactorSelectsAlike(t *testing.T) {
 					q.Inputs = []string{written[prefix+"float"]}
 					got, narrow := must.Get(Select(t.Context(), q))(t), must.Get(Plan(t.Context(), q))(t).Memory
 					what := fmt.Sprintf("%s%s, scale %s, sample %d", prefix, name, scale, sample)
-					if less := 4 * planned.Factor * int64(len(table.data)); planned.Factor == 0 || scale != "rank" && planned.Statistics-narrow.Statistics != less {
+					if less := 4 * planned.Factor * int64(len(table.Cols)); planned.Factor == 0 || scale != "rank" && planned.Statistics-narrow.Statistics != less {
 						t.Errorf("%s: %d bytes of %d rows, as double %d: want %d less", what, narrow.Statistics, narrow.Factor, planned.Statistics, less)
 					}
 					if len(got.Selected) != len(want.Selected) {

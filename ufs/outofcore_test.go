@@ -62,11 +62,11 @@ func TestGroupsOutOfCore(t *testing.T) {
 // TestLeftOutOutOfCore: columns that are left out by themselves take no part out of core either.
 func TestLeftOutOutOfCore(t *testing.T) {
 	c := noiseColumns(1600, 1500, 1)
-	c.data[7] = c.data[3]
+	c.Cols[7] = c.Cols[3]
 	for _, name := range []string{"greedy", "partgreedy"} {
 		q := Request{Inputs: []string{c.write(t)}, Method: name, K: 4, AutoExclude: true}
 		want := selected(t, q)
-		if !namesLeftOut(want.LeftOut).has(c.names[7]) {
+		if !namesLeftOut(want.LeftOut).has(c.Names[7]) {
 			t.Fatalf("left out %v", want.LeftOut)
 		}
 		alikeSelections(t, withinSmallest(t, q), want)

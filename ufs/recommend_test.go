@@ -19,10 +19,10 @@ func chance(n, d int) columns {
 	rng := rand.New(rand.NewPCG(5, 5))
 	c := columns{}
 	for j := range d {
-		c.names = append(c.names, fmt.Sprintf("n%02d", j))
-		c.data = append(c.data, make([]float64, n))
+		c.Names = append(c.Names, fmt.Sprintf("n%02d", j))
+		c.Cols = append(c.Cols, make([]float64, n))
 		for i := range n {
-			c.data[j][i] = rng.NormFloat64()
+			c.Cols[j][i] = rng.NormFloat64()
 		}
 	}
 	return c
@@ -118,7 +118,7 @@ func TestTrustGoesWithStatistics(t *testing.T) {
 // out to be missing in later rows, the state that it saved does not stand in the way of the fallback.
 func TestFallbackForgets(t *testing.T) {
 	table := faces(304, 600, 1) // not so wide that its rows are the better form
-	for _, c := range table.data {
+	for _, c := range table.Cols {
 		for i := 280; i < len(c); i += 7 {
 			c[i] = math.Inf(1) // which the metadata do not tell of
 		}

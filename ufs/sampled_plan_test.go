@@ -20,9 +20,9 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 	dir := t.TempDir()
 	table := faces(2100, 24, 21).holes(200)
 	for i := range 3 {
-		part := columns{table.names, make([][]float64, len(table.data))}
-		for j, col := range table.data {
-			part.data[j] = col[i*700 : (i+1)*700]
+		part := tableOf(table.Names, make([][]float64, len(table.Cols)))
+		for j, col := range table.Cols {
+			part.Cols[j] = col[i*700 : (i+1)*700]
 		}
 		if err := os.Rename(part.write(t), filepath.Join(dir, fmt.Sprintf("%d.parquet", i))); err != nil {
 			t.Fatal(err)

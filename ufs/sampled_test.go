@@ -65,18 +65,18 @@ func chosen(t *testing.T, q Request) string {
 // holes is c with nulls in a quarter of its columns, in some rows, and a column that is constant
 // where it is not null.
 func (c columns) holes(every int) columns {
-	d := columns{c.names, slices.Clone(c.data)}
-	for j := range d.data {
+	d := tableOf(c.Names, slices.Clone(c.Cols))
+	for j := range d.Cols {
 		if j%4 != 1 {
 			continue
 		}
-		d.data[j] = slices.Clone(d.data[j])
-		for i := range d.data[j] {
+		d.Cols[j] = slices.Clone(d.Cols[j])
+		for i := range d.Cols[j] {
 			if j == 5 {
-				d.data[j][i] = 7
+				d.Cols[j][i] = 7
 			}
 			if (i*13+j)%every == 0 {
-				d.data[j][i] = math.NaN()
+				d.Cols[j][i] = math.NaN()
 			}
 		}
 	}

@@ -22,12 +22,12 @@ func noiseFile(t *testing.T, n, d int, seed uint64) string {
 
 func noiseColumns(n, d int, seed uint64) columns {
 	random := rand.New(rand.NewPCG(seed, 4))
-	c := columns{data: make([][]float64, d)}
+	c := tableOf(nil, make([][]float64, d))
 	for j := range d {
-		c.names = append(c.names, fmt.Sprintf("px_%d_%d", j%2, j/2))
+		c.Names = append(c.Names, fmt.Sprintf("px_%d_%d", j%2, j/2))
 		mean := 10 * random.Float64()
 		for range n {
-			c.data[j] = append(c.data[j], mean+random.NormFloat64())
+			c.Cols[j] = append(c.Cols[j], mean+random.NormFloat64())
 		}
 	}
 	return c

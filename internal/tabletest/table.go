@@ -16,6 +16,7 @@ import (
 // Table has columns of equal length, with NaN where an entry is missing. It is a
 // stream.Source.
 type Table struct {
+	Names  []string // of the columns; nil: c0, c1, …
 	Cols   [][]float64
 	Weight []float64 // of the rows; nil: none
 	Sparse bool      // chunks are sparse
@@ -35,10 +36,15 @@ func (t Table) With(f func(i, j int, x float64) float64) Table {
 
 // Permuted returns the table with column j at place order[j].
 func (t Table) Permuted(order []int) Table {
-	from := t.Cols
+	from, names := t.Cols, t.Names
 	t.Cols = make([][]float64, len(from))
+	if names != nil {
+		t.Names = make([]string, len(names))
+	}
 	for j, to := range order {
-		t.Cols[to] = from[j]
+		if t.Cols[to] = from[j]; names != nil {
+			t.Names[to] = names[j]
+		}
 	}
 	return t
 }
@@ -52,11 +58,14 @@ func (t Table) Rows() int64 { return int64(t.N()) }
 // Cuts implements stream.Source.
 func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
 
-// Columns are named c0, c1, …
+// Columns are of doubles.
 func (t Table) Columns() []stream.Column {
 	out := make([]stream.Column, len(t.Cols))
 	for j := range out {
-		out[j].Name = fmt.Sprint("c", j)
+		out[j] = stream.Column{Name: fmt.Sprint("c", j), Type: "double"}
+		if t.Names != nil {
+			out[j].Name = t.Names[j]
+		}
 	}
 	return out
 }
