@@ -2,10 +2,8 @@ package hygiene
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -174,121 +172,6 @@ func tellsTheSame(t *testing.T, tab *table) {
 	}
 }
 
-// TestCopiesAreThoseThatAreEqual: against columns in memory, among many that nearly agree.
-func TestCopiesAreThoseThatAreEqual(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for trial := range 30 {
-		n := 1 + r.IntN(400)
-		tab := &table{label: make([]float64, n)}
-		for j := range 40 {
-			from := r.IntN(j + 1)
-			change := r.IntN(3 * n)
-			tab.add(fmt.Sprint(j), func(i int) float64 {
-				switch {
-				case j == 0 || from == j:
-					return float64(r.IntN(3)) * math.Pow(2, float64(r.IntN(60)-30))
-				case i == change && r.IntN(2) == 0:
-					return math.NaN()
-				case i == change:
-					return tab.cols[from][i] + 1
-				case tab.cols[from][i] == 0 && r.IntN(2) == 0:
-					return math.Copysign(0, -1)
-				}
-				return tab.cols[from][i]
-			})
-		}
-		same := func(a, b []float64) bool {
-			return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || x != x && y != y })
-		}
-		want := make([]int, len(tab.cols))
-		for j := range want {
-			for want[j] = 0; !same(tab.cols[want[j]], tab.cols[j]); {
-				want[j]++
-			}
-		}
-		whole := tab.gather(t, 0, n, 1+r.IntN(n))
-		cut := r.IntN(n + 1)
-		parts := tab.gather(t, 0, cut, 50)
-		parts.merge(t, tab.gather(t, cut, n, 33))
-		for _, g := range []gathered{whole, parts} {
-			if got := g.facts.originals(nil); !slices.Equal(got, want) {
-				t.Fatalf("trial %d: %v, want %v", trial, got, want)
-			}
-		}
-	}
-}
-
-// TestSparseRowsHaveTheSameHashes as dense ones.
-func TestSparseRowsHaveTheSameHashes(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	tab := &table{label: make([]float64, 100)}
-	for j := range 5 {
-		tab.add(fmt.Sprint(j), func(i int) float64 {
-			if j == 4 {
-				return tab.cols[1][i]
-			}
-			return float64(max(0, r.IntN(8)-5))
-		})
-	}
-	dense, sparse := New(5, 1, false), New(5, 1, false)
-	c := tab.chunk(0, 100)
-	csr := &stream.CSR{RowPtr: []int{0}}
-	for i := range 100 {
-		for j := range 5 {
-			if x := tab.cols[j][i]; x != 0 {
-				csr.Index, csr.Value = append(csr.Index, int32(j)), append(csr.Value, x)
-			}
-		}
-		csr.RowPtr = append(csr.RowPtr, len(csr.Index))
-	}
-	must.Do(t, dense.Add(c))
-	must.Do(t, sparse.Add(&stream.Chunk{Block: 100, Rows: 100, Cols: 5, Sparse: csr}))
-	if want := []int{0, 1, 2, 3, 1}; !slices.Equal(sparse.originals(nil), want) || !slices.Equal(dense.originals(nil), want) {
-		t.Errorf("copies %v of sparse rows, %v of dense ones", sparse.originals(nil), dense.originals(nil))
-	}
-}
-
-// TestSketchIsTheLeastHashes against all values in memory.
-func TestSketchIsTheLeastHashes(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
-	for _, n := range []int{1, sketched - 1, sketched, sketched + 1, 5000} {
-		values, count := make([]float64, n), map[float64]uint32{}
-		var parts [3]sketch
-		for i := range values {
-			values[i] = float64(r.IntN(2 * n))
-			count[values[i]]++
-			parts[r.IntN(3)].add(values[i])
-		}
-		var whole sketch
-		for _, x := range values {
-			whole.add(x)
-		}
-		var sum sketch
-		for i := range parts {
-			sum.merge(&parts[i])
-		}
-		if !reflect.DeepEqual(sum.hash, whole.hash) || !reflect.DeepEqual(sum.count, whole.count) || sum.seen != whole.seen {
-			t.Errorf("%d values: parts differ from the whole", n)
-		}
-		for x, times := range count {
-			var one sketch
-			one.add(x)
-			at, kept := slices.BinarySearch(whole.hash, one.hash[0])
-			if kept != (at < sketched && (kept || one.hash[0] < whole.hash[len(whole.hash)-1])) || kept && whole.count[at] != times {
-				t.Fatalf("%d values: %v is kept %v", n, x, kept)
-			}
-		}
-		if want := min(len(count), sketched); len(whole.hash) != want {
-			t.Errorf("%d values: %d hashes, want %d", n, len(whole.hash), want)
-		}
-		// The share of 256 of the distinct values is off by 2 of the standard errors, which are at most
-		// 0.5/√256 of it.
-		if got, want := whole.share(), float64(len(count))/float64(n); math.Abs(got-want) > want/16 {
-			t.Errorf("%d values: share %v, want %v", n, got, want)
-		}
-	}
-}
-
 // TestLabelIsThatOfTheRows: η² and the correlation against the columns in memory, from shards about other
 // pilots. Up to 2,048 rows all count.
 func TestLabelIsThatOfTheRows(t *testing.T) {
@@ -343,6 +226,7 @@ type corr struct{ n, x, y, xx, yy, xy float64 }
 func (c *corr) add(x, y float64) {
 	c.n, c.x, c.y, c.xx, c.yy, c.xy = c.n+1, c.x+x, c.y+y, c.xx+x*x, c.yy+y*y, c.xy+x*y
 }
+
 func (c *corr) spread(xy, x, y float64) float64 { return xy - x*y/c.n }
 
 // TestFactsAreReadAsTheyWereWritten, and go on from there.
@@ -392,40 +276,4 @@ func FuzzReadFrom(f *testing.F) {
 		must.Do(t, g.Merge(g))
 		g.Suspects(gram.NewProfile(len(tab.cols)), nil, 0.5)
 	})
-}
-
-// TestManyIdentifiersAreMeasurements: in one read as in parts.
-func TestManyIdentifiersAreMeasurements(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	for _, d := range []int{mostSketched, mostSketched + 1} {
-		tab := &table{label: make([]float64, 200)}
-		for j := range d {
-			tab.add(fmt.Sprint(j), func(int) float64 { return float64(r.Uint32()) })
-		}
-		for _, parts := range []int{1, 2} {
-			g := tab.gather(t, 0, 200/parts, 100)
-			if parts == 2 {
-				g.merge(t, tab.gather(t, 100, 200, 100))
-			}
-			if got, want := len(g.facts.Suspects(g.profile, nil, 0.5)), d; (got == want) != (d == mostSketched) || got != want && got != 0 {
-				t.Errorf("%d columns, %d parts: %d suspects", d, parts, got)
-			}
-		}
-	}
-}
-
-// TestMeasurementsAreNoIdentifiers: whole numbers that differ as chance has them differ.
-func TestMeasurementsAreNoIdentifiers(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
-	for _, n := range []int{120, 1000, 20000} {
-		tab := &table{label: make([]float64, n)}
-		for _, sd := range []float64{1, 100, 1e4, 1e5} {
-			tab.add(fmt.Sprint("normal ", sd), func(int) float64 { return math.Round(sd * r.NormFloat64()) })
-			tab.add(fmt.Sprint("uniform ", sd), func(int) float64 { return math.Floor(sd * r.Float64()) })
-			tab.add(fmt.Sprint("skewed ", sd), func(int) float64 { return math.Floor(sd * r.ExpFloat64()) })
-		}
-		if got := tab.say(tab.gather(t, 0, n, 999)); got != nil {
-			t.Errorf("%d rows: %q", n, got)
-		}
-	}
 }

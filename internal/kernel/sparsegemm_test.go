@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestSparseGemm(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r, layout := rand.New(rand.NewPCG(11, 11)), 0
+		for _, n := range crossing(stripRows) {
+			for _, d := range slices.Concat(crossing(strip), []int{3, 4, 5, 19, 20}) {
+				for _, count := range []int{0, 1, 5} {
+					layout++
+					const m = 40
+					x, c := newGuarded[float64](r, n, d, layout&1 != 0), newGuarded[float64](r, m, d, false)
+					z := Sparse{n, m, count, make([]int32, n*count), make([]float64, n*count)}
+					for e := range z.Index {
+						z.Index[e], z.Value[e] = r.Int32N(m), r.NormFloat64()
+					}
+					want := c.clone()
+					for i := range n {
+						for e := i * count; e < (i+1)*count; e++ {
+							for l := range d {
+								at := int(z.Index[e])*c.RowStride + l
+								want.Data[at] = fma(p, z.Value[e], x.at(i, l), want.Data[at])
+							}
+						}
+					}
+					for _, team := range teams(p) {
+						got := c.clone()
+						SparseGemm(team, z, x.Matrix, got.Matrix)
+						if !sameBits(got.buf, want.buf) {
+							t.Fatalf("%d×%d, %d a row, %d workers: not the specified bits", n, d, count, team.workers)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestCompressed: rows without entries, many and few, products in the order of the entries on any number of workers.
+func TestCompressed(t *testing.T) {
+	asBest(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(13, 13))
+		for _, n := range []int{1, 255, 256, 257, 600} {
+			for _, w := range []int{1, 4, 31, 32, 37, 64} {
+				const m = 40
+				x, c := newGuarded[float64](r, m, w, false), newGuarded[float64](r, n, w, false)
+				a, want := Compressed{Cols: m}, c.clone()
+				for i := range n {
+					entries := r.IntN(8)
+					if i/256 == 1 {
+						entries = 0 // a whole task without any
+					}
+					for range entries {
+						j, v := r.IntN(m), r.NormFloat64()
+						a.Add(j, v)
+						for l := range w {
+							at := i*c.RowStride + l
+							want.Data[at] = fma(best, v, x.at(j, l), want.Data[at])
+						}
+					}
+					a.End()
+				}
+				for _, workers := range []int{1, 3} {
+					got := c.clone()
+					a.AddProduct(workers, x.Matrix, got.Matrix)
+					if !sameBits(got.buf, want.buf) {
+						t.Fatalf("%d×%d, %d columns, %d workers: not the specified bits", n, m, w, workers)
+					}
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkSparseGemm(b *testing.B) {
+	const n, d, m, k = 8192, 896, 2048, 5
+	r := rand.New(rand.NewPCG(15, 15))
+	z := Sparse{n, m, k, make([]int32, n*k), filled[float64](n * k)}
+	for e := range z.Index {
+		z.Index[e] = r.Int32N(m)
+	}
+	x, c := filled[float64](n*d), make([]float64, m*d)
+	onTeams(b, fmt.Sprintf("n=%d/d=%d/m=%d/k=%d", n, d, m, k), 2*n*d*k, func(t *Team) func() {
+		return func() { SparseGemm(t, z, ColMajor(x, n, d, n), RowMajor(c, m, d, d)) }
+	})
+}
