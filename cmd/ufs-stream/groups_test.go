@@ -70,6 +70,9 @@ func TestGroupsRendered(t *testing.T) {
 		t.Errorf("applied: %s", shown)
 	}
 	must(t, "report", sel, "-o", at("r.html"))
+	if page, want := read(t, at("r.html")), fmt.Sprintf("greedy: %d groups, %d of 9 features", len(s.Selected), len(members)); !strings.Contains(page, want) {
+		t.Errorf("the report does not say %q", want)
+	}
 	if plan := must(t, slices.Concat([]string{"plan"}, args[1:])...); !strings.Contains(plan, "of 5 groups or features that can be chosen") {
 		t.Errorf("plan: %s", plan)
 	}
