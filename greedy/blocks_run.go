@@ -4,9 +4,42 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// selectBlocks is selectMemory for blocks: by gain per cost where costs differ. Within a budget that is
+// compared with greedy by gain alone, which begins with the best single block: each may be arbitrarily
+// far from the best set, and the better of both is not (Khuller, Moss, Naor, "The budgeted maximum
+// coverage problem", Information Processing Letters 70 (1999); Leskovec et al., "Cost-effective outbreak
+// detection in networks", KDD 2007, section 3.2), as far as gains fall while the set grows.
+func selectBlocks(ctx context.Context, m *memory, from products, opt Options) (*Result, error) {
+	choose := func(perCost bool) (*Result, error) {
+		b, err := newBlocks(ctx, m, from, opt.Blocks)
+		if err != nil {
+			return nil, err
+		}
+		return runBlocks(ctx, b, opt, perCost)
+	}
+	best, err := choose(opt.Priced())
+	if err != nil || !opt.Priced() || opt.Budget == 0 {
+		return best, err
+	}
+	if m, err = from.again(ctx, nil); err != nil {
+		return nil, err
+	}
+	plain, err := choose(false)
+	if err != nil {
+		return nil, err
+	}
+	if floats.Sum(plain.gains()) > floats.Sum(best.gains())*(1+tieShare) {
+		plain.Warnings = append(plain.Warnings, stream.Textf("within the budget the choice by gain alone explains more than the one by gain per cost, and is taken"))
+		return plain, nil
+	}
+	return best, nil
+}
 
 // blockRun is a selection of blocks under way.
 type blockRun struct {
