@@ -92,7 +92,7 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 	}
 	access := newAccess(Options{Threads: opt.Threads, Note: opt.Note, Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
 	access.exact, access.anyText = true, opt.all
-	c, err := access.openAll(ctx, inputs, filter, opt.Stdin, cataloging{memory: opt.Memory, union: opt.Union})
+	c, err := access.openAll(ctx, inputs, filter, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,17 +116,15 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 }
 
 // openAll finds and opens all inputs, or standard input.
-func (a *access) openAll(ctx context.Context, inputs []string, f *filter, stdin io.Reader, how cataloging) (*catalog, error) {
+func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt ApplyOptions) (*catalog, error) {
 	list, err := a.expand(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
+	how := cataloging{memory: opt.Memory, union: opt.Union}
 	if list.isStdin() {
-		s, err := sniffStdin(stdin)
-		if err != nil {
-			return nil, err
-		}
-		return a.openStdin(ctx, s, list, f, how)
+		c, _, err := a.openStdin(ctx, opt.Stdin, list, f, how)
+		return c, err
 	}
 	if list, err = f.prune(list); err != nil {
 		return nil, err

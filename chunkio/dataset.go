@@ -88,7 +88,8 @@ type Options struct {
 	Keep *Keep // holds what passes decode for later ones, beside Memory; nil holds nothing
 
 	Meter *stream.Meter     // counts bytes, decoding time, and requests to stores; nil counts nothing
-	Stdin io.Reader         // what the input "-" reads
+	Stdin io.Reader         // what the input "-" reads; a *Stdin where it is opened more than once
+	Again bool              // the input is read more than once: an Arrow IPC stream on Stdin goes to a scratch file
 	Note  func(stream.Text) // hears what files of rows were taken as; nil drops it
 	// TakingIn hears that a file of rows is read to a scratch file, and calls what it returns when that
 	// has ended; nil hears nothing. Meter counts the bytes.
@@ -177,18 +178,14 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	if list.isStdin() {
-		s, err := sniffStdin(opt.Stdin)
+		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union})
 		if err != nil {
 			return nil, err
 		}
-		if !s.stream {
-			c, err := a.openStdin(ctx, s, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union})
-			if err != nil {
-				return nil, err
-			}
+		if c != nil {
 			return newDataset(ctx, c, nil, opt)
 		}
-		pipe, err := openPipe(s.from, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
+		pipe, err := openPipe(once, opt.Memory, opt.Classes || opt.Times || opt.Categories != nil)
 		if err != nil {
 			return nil, err
 		}

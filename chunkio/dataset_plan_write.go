@@ -24,8 +24,8 @@ import (
 func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (PlanHeader, error) {
 	c := d.catalog
 	switch {
-	case d.pipe != nil:
-		return h, stream.Usagef("a stream cannot be planned: only reading tells its rows; save it to a file first")
+	case c.list.isStdin():
+		return h, stream.Usagef("a stream cannot be planned: who scans by the plan does not have it; save it to a file first")
 	case c.frozen != nil && c.frozen.shard.Of > 0:
 		return h, stream.Usagef("a shard of a plan cannot be planned again")
 	case !d.opt.ForPlan:

@@ -34,8 +34,8 @@ func rowsNamed(name string) intake.Format {
 
 // takenIn is a file of rows that was written to a scratch file, as Parquet.
 type takenIn struct {
-	spool *textSpool
-	size  int64
+	at    io.ReaderAt
+	table *intake.Table
 }
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
@@ -50,7 +50,7 @@ type takenInput struct {
 }
 
 // Size implements Input.
-func (t *takenInput) Size() int64 { return t.rows.size }
+func (t *takenInput) Size() int64 { return t.rows.table.Bytes }
 
 // Far implements format.Far: scratch is on disk.
 func (t *takenInput) Far() bool { return false }
@@ -60,7 +60,7 @@ func (t *takenInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
 
 // ReadAt implements Input.
 func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
-	n, err := t.rows.spool.ReadAt(p, at)
+	n, err := t.rows.at.ReadAt(p, at)
 	if c, ok := t.Input.(*countingInput); ok {
 		if m := c.meter.Load(); m != nil {
 			m.Bytes.Add(int64(n))
@@ -84,7 +84,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 			from.At = in
 		}
 		var err error
-		if known, _, err = a.takeIn(ctx, from, memory); err != nil {
+		if known, err = a.takeIn(ctx, from, memory); err != nil {
 			return nil, err
 		}
 		if t.rows == nil {
@@ -117,31 +117,43 @@ func unpacked(name string, from io.Reader, packing string) (io.ReadCloser, error
 }
 
 // takeIn writes the rows of an input to a scratch file.
-func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*takenIn, *intake.Table, error) {
-	spool, err := a.texts.spool(a.opt.Spool, "ufs-rows")
-	if err != nil {
-		return nil, nil, err
-	}
-	out := &rowsOutput{textSpool: spool}
+func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*takenIn, error) {
 	open := from.Open
 	from.Open = func() (io.ReadCloser, error) {
 		r, err := open()
 		return &meteredReader{r, a.opt.Meter}, err
 	}
-	ended := func(error) {}
-	if a.opt.TakingIn != nil {
-		ended = a.opt.TakingIn(from.Name)
-	}
-	table, err := intake.Write(ctx, from, out, intake.Options{
-		Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory,
-	})
+	ended := a.takingIn(from.Name)
+	opt := intake.Options{Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	rows, err := a.toScratch(ctx, from, opt)
 	ended(err)
 	if err != nil {
-		return nil, nil, errors.Join(err, spool.Close())
+		return nil, err
 	}
-	a.texts.held, a.texts.least = max(a.texts.held, table.Memory), max(a.texts.least, table.Least)
-	a.tell(from.Name, table, out.size)
-	return &takenIn{spool, out.size}, table, nil
+	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
+	a.tell(from.Name, rows.table, " of scratch")
+	return rows, nil
+}
+
+// toScratch writes the rows of an input to a scratch file.
+func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Options) (*takenIn, error) {
+	spool, err := a.texts.spool(a.opt.Spool, "ufs-rows")
+	if err != nil {
+		return nil, err
+	}
+	table, err := intake.Write(ctx, from, &rowsOutput{textSpool: spool}, opt)
+	if err != nil {
+		return nil, errors.Join(err, spool.Close())
+	}
+	return &takenIn{spool, table}, nil
+}
+
+// takingIn says that an input is read to a scratch file, until ended is called.
+func (a *access) takingIn(name string) (ended func(error)) {
+	if a.opt.TakingIn == nil {
+		return func(error) {}
+	}
+	return a.opt.TakingIn(name)
 }
 
 // meteredReader counts what is read through it.
@@ -157,7 +169,7 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 }
 
 // tell says what was taken in as what.
-func (a *access) tell(name string, t *intake.Table, size int64) {
+func (a *access) tell(name string, t *intake.Table, where string) {
 	if a.opt.Note == nil {
 		return
 	}
@@ -186,7 +198,7 @@ func (a *access) tell(name string, t *intake.Table, size int64) {
 	if t.Sample > 0 {
 		types = fmt.Sprintf(", types from the first %s rows", humanize.Comma(t.Sample))
 	}
-	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s of scratch", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(size))))
+	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
 }
 
 // mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.

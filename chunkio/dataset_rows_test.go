@@ -3,6 +3,7 @@ package chunkio
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -311,6 +312,47 @@ func TestRowsOfObjects(t *testing.T) {
 	for _, name := range []string{"one/f.npy", "one/t.arrows"} {
 		if blocksOf(t, []string{s.URL(name)}, Options{}) != want {
 			t.Errorf("%s is another table", name)
+		}
+	}
+}
+
+// Standard input is opened again where it is kept: rows of text are, a stream where it is asked for. What
+// became of a first reading that failed is said again.
+func TestStdinAgain(t *testing.T) {
+	x := decimals(3000, 4)
+	for name, c := range map[string]struct {
+		data  []byte
+		again bool // asked for
+		kept  bool
+	}{
+		"CSV":            {delimited(x, ",", "\n"), false, true},
+		"a stream":       {arrowOf(t, x, true), true, true},
+		"a stream, once": {arrowOf(t, x, true), false, false},
+		"cut off":        {zipped(t, delimited(x, ",", "\n"))[:5000], true, false},
+	} {
+		scratch := t.TempDir()
+		opt := Options{Stdin: NewStdin(bytes.NewReader(c.data)), Again: c.again, Spool: ScratchOptions{Dir: scratch, Limit: 1 << 20}}
+		first, err := Open(t.Context(), []string{"-"}, opt)
+		second, again := Open(t.Context(), []string{"-"}, opt)
+		if !c.kept {
+			if again == nil || err != nil && again.Error() != err.Error() {
+				t.Errorf("%s: %v, then %v", name, err, again)
+			}
+			continue
+		}
+		formattest.Must(t, errors.Join(err, again))
+		if n := second.RowsScratch(); n < 1000 || n != first.RowsScratch() {
+			t.Errorf("%s: %d bytes of scratch, then %d", name, first.RowsScratch(), n)
+		}
+		if second.Rows() != 3000 || !second.Replayable() || !slices.Equal(first.Inputs(), second.Inputs()) {
+			t.Errorf("%s: %d rows of %v, before of %v", name, second.Rows(), second.Inputs(), first.Inputs())
+		}
+		opt.Spool.Limit, opt.Stdin = 1000, bytes.NewReader(c.data)
+		if _, err := Open(t.Context(), []string{"-"}, opt); !errors.As(err, new(*stream.MemoryError)) {
+			t.Errorf("%s in 1,000 bytes of scratch: %v", name, err)
+		}
+		if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+			t.Errorf("%s: left in the scratch folder: %v %v", name, left, err)
 		}
 	}
 }

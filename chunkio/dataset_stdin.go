@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
@@ -15,6 +17,52 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
+
+// Stdin is standard input that may be opened again: what the first Open makes of it stays in scratch for
+// the others. An Arrow IPC stream stays only where Options.Again asks for that.
+type Stdin struct {
+	from io.Reader
+
+	mu    sync.Mutex
+	err   error       // of opening it again
+	open  opener      // nil until something is kept
+	texts *textTables // where that is
+}
+
+// NewStdin returns r as it is where it is a *Stdin, so that whoever has one hands it on in Options.Stdin.
+func NewStdin(r io.Reader) *Stdin {
+	if s, ok := r.(*Stdin); ok {
+		return s
+	}
+	return &Stdin{from: r}
+}
+
+// Read implements io.Reader.
+func (s *Stdin) Read(p []byte) (int, error) { return s.from.Read(p) }
+
+// begin reads standard input to scratch, unless that was done. Of a stream that need not stay it returns
+// what it begins with, and that is all there will be.
+func (s *Stdin) begin(ctx context.Context, a *access) (once io.Reader, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open != nil || s.err != nil {
+		return nil, s.err
+	}
+	form, err := sniffStdin(s.from)
+	if err == nil && form.stream && !a.exact && !a.opt.Again {
+		s.err = errOnlyOnce()
+		return form.from, nil
+	}
+	if err == nil {
+		s.open, err = a.keepStdin(ctx, form)
+	}
+	s.err, s.texts = err, &a.texts
+	return nil, err
+}
+
+func errOnlyOnce() error {
+	return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
+}
 
 // stdinFormat is what standard input begins with.
 type stdinFormat struct {
@@ -68,8 +116,20 @@ func peek(from *bufio.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// openStdin reads standard input to a scratch file, and returns a catalog of it.
-func (a *access) openStdin(ctx context.Context, s stdinFormat, list *fileList, f *filter, how cataloging) (*catalog, error) {
+// openStdin returns a catalog of what is kept of standard input, or the stream that is not kept.
+func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how cataloging) (c *catalog, once io.Reader, err error) {
+	s := NewStdin(in)
+	if once, err = s.begin(ctx, a); err != nil || once != nil {
+		return nil, once, err
+	}
+	if c, err = openCatalog(ctx, list, f, s.open, how); err == nil {
+		c.texts = s.texts
+	}
+	return c, nil, err
+}
+
+// keepStdin reads standard input to a scratch file, and returns what opens that.
+func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}
 	var err error
@@ -78,16 +138,16 @@ func (a *access) openStdin(ctx context.Context, s stdinFormat, list *fileList, f
 		from := intake.Input{Name: ipc.StreamName, Format: s.rows, Once: true, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.TeeReader(s.from, digest)), nil
 		}}
-		rows, _, err := a.takeIn(ctx, from, how.memory)
+		rows, err := a.takeIn(ctx, from, a.opt.Memory)
 		if err != nil {
 			return nil, err
 		}
-		in.spool, in.size = rows.spool, rows.size
+		in.at, in.size = rows.at, rows.table.Bytes
 	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
 	in.digest = digest.Sum64()
-	open := func(ctx context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+	return func(ctx context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
 		counted := &countingInput{Input: in}
 		var opened format.File
 		var err error
@@ -101,12 +161,7 @@ func (a *access) openStdin(ctx context.Context, s stdinFormat, list *fileList, f
 		}
 		counted.meter.Store(meter)
 		return opened, in, nil
-	}
-	c, err := openCatalog(ctx, list, f, open, how)
-	if err == nil {
-		c.texts = &a.texts
-	}
-	return c, err
+	}, nil
 }
 
 // saveStdin copies standard input as it is: it has to be read more than once.
@@ -115,6 +170,7 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 	if err != nil {
 		return err
 	}
+	ended := a.takingIn(ipc.StreamName)
 	buf := make([]byte, 1<<20)
 	for err == nil {
 		var n int
@@ -130,21 +186,26 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 		}
 	}
 	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		ended(err)
 		return errors.Join(format.Place(ipc.StreamName, -1, "", err), spool.Close())
 	}
-	in.spool = spool
+	ended(nil)
+	if a.opt.Note != nil {
+		a.opt.Note(stream.Textf("%s: %s of scratch, as it came", ipc.StreamName, humanize.IBytes(uint64(in.size))))
+	}
+	in.at = spool
 	return nil
 }
 
 // stdinInput is what standard input has become: Parquet of its rows, or what it was.
 type stdinInput struct {
-	spool  *textSpool
+	at     io.ReaderAt
 	size   int64
 	digest uint64 // of all that was read
 }
 
 // The methods of Input. The scratch file stays, as the next pass wants it.
-func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.spool.ReadAt(p, at) }
+func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.at.ReadAt(p, at) }
 func (s *stdinInput) Size() int64                            { return s.size }
 func (s *stdinInput) Name() string                           { return ipc.StreamName }
 func (s *stdinInput) Close() error                           { return nil }

@@ -94,7 +94,7 @@ type textSpool struct {
 func (s *textSpool) Write(p []byte) (int, error) {
 	s.in.bytes += int64(len(p))
 	if limit := s.scratch.opt.Limit; limit > 0 && s.in.bytes > limit {
-		return 0, &stream.MemoryError{What: "scratch for rows of text", Need: s.in.bytes, Limit: limit, Option: stream.ScratchSize}
+		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: limit, Option: stream.ScratchSize}
 	}
 	n, err := s.Spool.Write(p)
 	if err != nil {

@@ -266,5 +266,6 @@ func (d *Dataset) ScratchFor(memory int64) int64 {
 	return int64(p.buffers) * n.fetch
 }
 
-// Spooled is what passes took in scratch files at most.
-func (d *Dataset) Spooled() int64 { return d.spool().Most() }
+// Spooled is what rows take in scratch files since the input was opened, and what passes took there at
+// most.
+func (d *Dataset) Spooled() int64 { return d.spool().Most() + d.RowsScratch() }

@@ -66,7 +66,7 @@ func (p *pipe) leaves() []format.Leaf { return p.stream.Leaves() }
 // take claims the one pass that a stream allows, within the given memory.
 func (p *pipe) take(memory int64) error {
 	if p.claimed.Swap(true) {
-		return stream.Usagef("standard input can be read only once, and this run needs it again; save it to a file first")
+		return errOnlyOnce()
 	}
 	p.memory = memory
 	p.stream.Limit(batchMemory(memory))

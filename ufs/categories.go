@@ -42,9 +42,6 @@ func (r *run) settleCategories(ctx context.Context) error {
 	if r.Categorical == categoricalAuto {
 		columns = nil
 	}
-	if slices.Contains(r.Inputs, "-") {
-		return stream.Usagef("{categorical} reads columns of text before all others, and a stream is there once; save it to a file first")
-	}
 	ds, err := chunkio.Open(ctx, r.Inputs, r.reading())
 	if err != nil {
 		return r.wholeLimit(err)

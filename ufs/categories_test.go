@@ -129,7 +129,6 @@ func TestCategoricalRefusals(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for says, q := range map[string]ufs.Request{
 		"no ranks":             {Inputs: []string{path}, Categorical: "auto", Scale: "rank"},
-		"there once":           {Inputs: []string{"-"}, Categorical: "auto"},
 		"no column has this":   {Inputs: []string{path}, Categorical: "categry"},
 		"number theirs":        {Inputs: []string{path}, Categorical: "auto", Sparse: "a,b"},
 		"as {label} or weight": {Inputs: []string{path}, Categorical: "category", Label: "category"},

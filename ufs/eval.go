@@ -46,10 +46,12 @@ type EvalRequest struct {
 	AsOf      time.Time
 	Anonymous bool
 
-	Meter    *stream.Meter
-	Progress func(Progress)
-	Note     func(stream.Text)
-	Spelling stream.Spelling
+	TempDir    string // as in Request, and so is MaxScratch
+	MaxScratch int64
+	Meter      *stream.Meter
+	Progress   func(Progress)
+	Note       func(stream.Text)
+	Spelling   stream.Spelling
 }
 
 // NamedSelection is a selection to judge. Name is how results call it, Path where it was
@@ -74,8 +76,8 @@ const (
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
-		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output, Anonymous: o.Anonymous,
-		Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
+		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
+		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
 	if err := e.check(ctx); err != nil {
 		return nil, err
@@ -84,6 +86,9 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		return nil, err
 	}
 	if err := e.q.input(); err != nil {
+		return nil, err
+	}
+	if err := e.q.tempFolder(); err != nil {
 		return nil, err
 	}
 	before := e.q.Meter.Transfer()
@@ -154,17 +159,9 @@ func (e *evaluator) check(ctx context.Context) error {
 
 // settleRows settles how many rows are judged, and whether selections are made again.
 func (e *evaluator) settleRows() error {
-	piped := slices.Contains(e.Inputs, "-")
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)
-	case piped && e.Resamples > 0:
-		return stream.Usagef("{resamples} selects from the input again and again, and a stream is there once; save it to a file first")
-	case piped && e.Sample > 0:
-		return stream.Usagef("{sample} needs to know the number of rows beforehand, which a stream does not tell; give {sample} 0 to judge by all rows, or save it to a file first")
-	case piped:
-		e.Sample, e.Resamples = 0, 0
-		return nil
 	case e.Resamples == 0 && e.Label == "":
 		e.Resamples = defaultResamples
 	}

@@ -3,7 +3,6 @@ package ufs
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
@@ -17,7 +16,8 @@ func (e *evaluator) read(ctx context.Context) error {
 	opt := chunkio.Options{
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter, Stdin: e.Stdin,
+		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
+		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
 	}
 	e.q.readColumns(&opt)
 	ds, err := e.open(ctx, opt)
@@ -68,7 +68,7 @@ func (e *evaluator) read(ctx context.Context) error {
 // open opens the input with the columns to judge.
 func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, e.Inputs, opt)
-	if m := (*stream.MemoryError)(nil); errors.As(err, &m) && !slices.Contains(e.Inputs, "-") {
+	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		// The refusal of the whole plan says more than the one of opening the files.
 		opt.Memory = 0
 		if again, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {

@@ -210,7 +210,8 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if s.turns > 0 {
 		q.K = s.turns
 	}
-	q.Inputs, q.Where, q.SampleRows, q.Seed = e.Inputs, e.Where, rows, seed
+	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
+	q.TempDir, q.MaxScratch = e.TempDir, e.MaxScratch
 	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
 	q.Anonymous, q.Version, q.AsOf = e.Anonymous, e.Version, e.AsOf
 	q.Meter = e.q.Meter // which counts reading and adding for the report too

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -233,13 +232,10 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 	if !errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
-	if slices.Contains(inputs, "-") { // read already: it cannot be opened again
-		return r.wholeLimit(err)
-	}
 	opt.Memory = 0
 	ds, openErr := openDataset(ctx, inputs, opt)
 	if openErr != nil {
-		return err
+		return r.wholeLimit(err)
 	}
 	defer ds.Close()
 	if _, planErr := plan(ds); planErr != nil {

@@ -50,6 +50,8 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	switch {
 	case q.Stats != "":
 		return nil, stream.Usagef("%s: statistics are there already, so there is nothing to plan", place.Name(q.Stats))
+	case slices.Contains(q.Inputs, "-"): // which need not be read to find that out
+		return nil, stream.Usagef("standard input cannot be planned: who scans by the plan does not have it; save it to a file first")
 	case q.SampleRows > 0:
 		return nil, stream.Usagef("{rows} is a quick try, which takes one machine; leave it out of the plan")
 	case !chunkio.IsPlan(q.Output):

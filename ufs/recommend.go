@@ -3,9 +3,9 @@ package ufs
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -20,6 +20,7 @@ import (
 // what replaces it in r.plain, where the request leaves the method open and nothing in it speaks
 // against that.
 func (q Request) settleSelection(ctx context.Context) (*run, error) {
+	q.Stdin = chunkio.NewStdin(q.Stdin) // of all runs that may come of it
 	if q.Method != "" {
 		return q.settle(ctx)
 	}
@@ -93,8 +94,6 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 	switch {
 	case q.Sketch != "" || q.Reads > 0:
 		return because("of what a {sketch} estimates another pass makes its scores exact")
-	case slices.Contains(q.Inputs, "-"):
-		return because("a stream is there once, and method %s reads its input twice", best.Name)
 	case q.Missing == missingPairwise && best.From == method.FromGraph:
 		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
 	case q.excludes() && best.From == method.FromGraph && (q.Stats != "" || q.Sparse != ""):

@@ -113,6 +113,7 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if err := r.checkScan(q, piece); err != nil {
 		return nil, piece, err
 	}
+	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would
 	if r.plan != nil {
 		r.Output, err = r.partPath(q.Output)
 	}

@@ -38,6 +38,8 @@ type run struct {
 	keepRows    int         // that a scan keeps for methods that iterate over rows
 	keepMissing string      // the policy for missing values that will act on these
 
+	selects bool // the method is to select, which may take several passes
+
 	why   stream.Text  // this method runs, where the request named none
 	plain *run         // of methods.Fallback, where this is of the recommended method for a request that named none
 	trust anchor.Trust // in a graph that was given up for lack of it
@@ -85,6 +87,7 @@ func (q *Request) limits() error {
 
 // input checks what says how the input is read, and fills in its defaults.
 func (q *Request) input() error {
+	q.Stdin = chunkio.NewStdin(q.Stdin)
 	if q.SampleRows < 0 {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
 	}
@@ -120,7 +123,7 @@ func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(
 // settleFor is settle; selects says whether the method is to select, which may take
 // several passes.
 func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
-	r := &run{Request: q, asked: q}
+	r := &run{Request: q, asked: q, selects: selects}
 	if q.Plan != "" {
 		if err := r.takePlan(ctx); err != nil {
 			return nil, err
@@ -164,7 +167,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := q.localOptions(); err != nil {
 		return nil, err
 	}
-	if err := q.check(spec, selects); err != nil {
+	if err := q.check(spec); err != nil {
 		return nil, err
 	}
 	if r.Bound, err = methods.Bind(r.Methods, spec.Name, q.Options); err != nil {
@@ -207,7 +210,7 @@ func (q *Request) localOptions() error {
 }
 
 // check refuses what the method cannot be asked for.
-func (q *Request) check(spec method.Spec, selects bool) error {
+func (q *Request) check(spec method.Spec) error {
 	takes := spec.Takes
 	switch {
 	case q.K < 0:
@@ -234,10 +237,6 @@ func (q *Request) check(spec method.Spec, selects bool) error {
 		return stream.Usagef("{keep} is not for method %s, which chooses every feature by itself", spec.Name)
 	case q.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
-	case selects && (spec.From == method.FromGraph || spec.From == method.FromRows) && slices.Contains(q.Inputs, "-"):
-		return stream.Usagef("method %s reads its input twice, and a stream is there once; save it to a file first, or choose {method} %s", spec.Name, methods.Fallback)
-	case q.Scale == scaleRank && slices.Contains(q.Inputs, "-"):
-		return stream.Usagef("{scale} rank reads its input twice, first for the ranks, and a stream is there once; save it to a file first, or choose {scale} standard")
 	case q.Missing == missingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	case spec.From != method.FromRows:
@@ -304,6 +303,18 @@ func (r *run) drawn() int64 {
 	return min(r.SampleRows, r.Sample)
 }
 
+// rereads reports whether the input is read more than once, as far as the request tells: values that
+// turn out to be missing may ask for that too.
+func (r *run) rereads() bool {
+	switch {
+	case r.drawn() > 0, r.Scale == scaleRank, r.Categorical != "", r.Reads > 1:
+		return true
+	case r.Bound == nil:
+		return false
+	}
+	return r.selects && (r.From == method.FromGraph || r.From == method.FromRows)
+}
+
 // reading are the options of reading that follow from the request; reading may use the
 // whole memory limit until the plan gives it a share.
 func (r *run) reading() chunkio.Options {
@@ -316,7 +327,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Spool: r.scratch(),
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.rereads(), Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,

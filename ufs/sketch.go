@@ -53,13 +53,10 @@ func (r *run) settleSketch() error {
 	case r.Variance > 0:
 		return stream.Usagef("{variance} wants an exact share, and {sketch} estimates it on the way; use {k}")
 	}
-	once := r.Stats != "" || slices.Contains(r.Inputs, "-")
 	switch {
 	case r.From == method.FromGraph:
-	case !once:
+	case r.Stats == "":
 		r.Reads = cmp.Or(r.Reads, defaultReads)
-	case r.Reads > 1 && r.Stats == "":
-		return stream.Usagef("{passes} %d: a stream is there once; save it to a file first, or take the estimates of {passes} 1", r.Reads)
 	case r.Reads > 1:
 		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes} 1", r.Reads, r.Stats)
 	default:

@@ -163,7 +163,6 @@ func TestSketchRefuses(t *testing.T) {
 		"k auto rests":                             func(q *Request) { q.K, q.AutoK = 0, true },
 		"variance wants an exact share":            func(q *Request) { q.K, q.Variance = 0, 0.9 },
 		"refine swap works on":                     func(q *Request) { q.Options = method.Settings{"refine": "swap"} },
-		"passes 2: a stream is there once":         func(q *Request) { q.Inputs, q.Reads = []string{"-"}, 2 },
 		"has no rows to read again":                func(q *Request) { q.Inputs, q.Stats, q.Reads = nil, file, 2 },
 		"has a sketch of 128 rows":                 func(q *Request) { q.Inputs, q.Stats, q.Sketch = nil, file, "256" },
 		"holds no sketch":                          func(q *Request) { q.Inputs, q.Stats = nil, gramFile },

@@ -297,7 +297,8 @@ func TestEvalRows(t *testing.T) {
 	ends(t, exit.Data, "b1", quick("eval", path, "--selection", sel, "--label", "kind", "--missing", "error")...)
 }
 
-// TestEvalStream: one pass over standard input is enough.
+// TestEvalStream: of standard input the judgement is that of the file, with samples and selections from
+// those too.
 func TestEvalStream(t *testing.T) {
 	_, columns, class := grouped(60)
 	columns = [][]float64{columns[0], columns[1], columns[4], columns[5], class}
@@ -306,17 +307,15 @@ func TestEvalStream(t *testing.T) {
 	path := columnsFile(t, at("t.parquet"), []string{"c0", "c1", "c2", "c3", "c4"}, columns...)
 	sel := at("s.json")
 	must(t, "select", path, "--label", "c4", "-k", "2", "-o", sel)
-	args := quick("eval", "-", "--selection", sel, "--label", "c4", "--format", "json")
-	r := invokeWith(t.Context(), in, args...)
-	var got stream.Evaluation
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-		t.Fatalf("%v: exit code %d: %s", err, r.code, r.err)
-	}
-	want := evaluated(t, quick(path, "--selection", sel, "--label", "c4")...)
-	if a, b := marshal(t, got.Results), marshal(t, want.Results); a != b {
-		t.Errorf("from a stream %s, from a file %s", a, b)
-	}
-	for _, flag := range []string{"--resamples=3", "--sample=10"} {
-		ends(t, exit.Usage, "stream", append(args, flag)...)
+	for _, flag := range []string{"--sample=0", "--sample=30", "--resamples=3"} {
+		r := invokeWith(t.Context(), in, quick("eval", "-", "--selection", sel, "--label", "c4", "--format", "json", flag)...)
+		var got stream.Evaluation
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatalf("%s: %v: exit code %d: %s", flag, err, r.code, r.err)
+		}
+		want := evaluated(t, quick(path, "--selection", sel, "--label", "c4", flag)...)
+		if a, b := marshal(t, got.Results), marshal(t, want.Results); a != b {
+			t.Errorf("%s: from a stream %s, from a file %s", flag, a, b)
+		}
 	}
 }

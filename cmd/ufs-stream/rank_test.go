@@ -157,7 +157,6 @@ func TestRankRefusals(t *testing.T) {
 		{"profile of the values", "select --method variance --scale rank --stats " + at("profile.ufs")},
 		{"has no ranks; make it with --profile-only --scale rank", "scan --method greedy --scale rank --profile " + at("profile.ufs") + " -o " + at("x.ufs") + " " + in},
 		{"does not know the ranks of all rows", "scan --method greedy --scale rank --shard 1/2 -o " + at("x.ufs") + " " + in},
-		{"reads its input twice", "select --method greedy --scale rank -"},
 		{"--scale rank", "select --method cpufs --scale rank " + in},
 		{"ranks of " + at("zero.ufs") + " were taken under --missing mean", "select --method greedy --missing zero --stats " + at("zero.ufs")},
 	} {

@@ -183,7 +183,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		}
 		held := opt.holds(len(written), threads)
 		t.Memory = min(held+held/2, opt.Memory) // with garbage, where the limit is far
-		t.Rows, t.Digest, t.Least = g.file.Rows, digest.Sum64(), Options{}.holds(len(written), 1)
+		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), Options{}.holds(len(written), 1)
 		return nil
 	})
 	return t, used, err

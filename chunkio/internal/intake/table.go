@@ -50,6 +50,7 @@ type Table struct {
 	Format  string // "CSV, separated by tabs"
 	Columns []Column
 	Rows    int64
+	Bytes   int64  // of the Parquet written
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text

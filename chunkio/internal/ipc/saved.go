@@ -131,7 +131,7 @@ func (s *saved) index(memory int64) error {
 			known, again := defined[d.id]
 			switch {
 			case again && !d.delta && known != sum:
-				return refuse("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-)")
+				return refuse("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
 			case !again || d.delta:
 				dicts = append(dicts, b)
 			}

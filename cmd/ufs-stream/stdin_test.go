@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// blobs are columns of rows around three centres, as CSV and as an Arrow IPC stream.
+func blobs(t *testing.T) (text, arrow []byte) {
+	t.Helper()
+	const rows, d = 240, 9
+	r := rand.New(rand.NewPCG(3, 9))
+	m := memory{rows: rows, data: make([]float64, rows*d)}
+	var columns [][]float64
+	for j := range d {
+		m.columns = append(m.columns, stream.Column{Name: "c" + string(rune('0'+j)), Type: "double"})
+		column := m.data[j*rows:][:rows]
+		for i := range column {
+			column[i] = 20 + float64((i%3)*(j%4)) + r.NormFloat64()
+		}
+		columns = append(columns, column)
+	}
+	return asCSV(m, ","), arrowStream(t, columns...)
+}
+
+// leftIn lists what is in a folder.
+func leftIn(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestStandardInputAgain: whatever reads its input more than once has from standard input the selection
+// of the file, of CSV and of a stream of Arrow IPC. No scratch is left.
+func TestStandardInputAgain(t *testing.T) {
+	text, arrow := blobs(t)
+	dir, scratch := t.TempDir(), t.TempDir()
+	for name, data := range map[string][]byte{"t.csv": text, "t.arrows": arrow} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{
+			"--method sfufs", "--method laplacian", "--method eufs --clusters 3 --max-iter 3", "", "--method cpufs --shape 3x3 --max-iter 3",
+			"--method greedy --scale rank", "--method greedy --rows 100", "--method greedy --sketch 64", "--categorical auto",
+		} {
+			flags := append([]string{"-k", "4", "--format", "json", "--temp-dir", scratch}, strings.Fields(args)...)
+			results := map[string]string{}
+			for _, input := range []string{path, "-"} {
+				r := invokeWith(t.Context(), data, append([]string{"select", input}, flags...)...)
+				if r.code != exit.Done {
+					t.Fatalf("%s %s: exit code %d: %s", input, args, r.code, r.err)
+				}
+				s, err := stream.DecodeSelection(strings.NewReader(r.out))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(s.Inputs) != 1 || s.Inputs[0].Rows != 240 {
+					t.Errorf("%s %s: inputs %+v", input, args, s.Inputs)
+				}
+				if kept := name == "t.csv" || input == "-"; kept != (s.Memory.Scratch > 0) {
+					t.Errorf("%s %s: %d bytes of scratch", input, args, s.Memory.Scratch)
+				}
+				s.Inputs, s.Timing, s.Memory = nil, stream.Timing{}, stream.Memory{}
+				results[input] = marshal(t, s) + strings.ReplaceAll(r.err, path, "-")
+			}
+			if results[path] != results["-"] {
+				t.Errorf("%s %s:\n%s\non standard input:\n%s", name, args, results[path], results["-"])
+			}
+		}
+	}
+	if left := leftIn(t, scratch); len(left) > 0 {
+		t.Errorf("left in the scratch folder: %v", left)
+	}
+}
+
+// TestStandardInputOnce: a method that reads once keeps no stream of Arrow IPC. No plan file is of
+// standard input, which others do not have.
+func TestStandardInputOnce(t *testing.T) {
+	text, arrow := blobs(t)
+	r := invokeWith(t.Context(), text, "plan", "-", "-o", filepath.Join(t.TempDir(), "x.plan.json"))
+	if r.code != exit.Usage || !strings.Contains(r.err, "cannot be planned") {
+		t.Errorf("a plan of standard input: exit code %d: %s", r.code, r.err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"select - -k 3 --method greedy", exit.Done},
+		{"select - -k 3 --method laplacian", exit.Memory},
+		{"scan - --sketch 64 -o " + filepath.Join(t.TempDir(), "s.ufs"), exit.Done},
+	} {
+		args := append(strings.Fields(c.args), "--max-temp-size", "100B")
+		if r := invokeWith(t.Context(), arrow, args...); r.code != c.code {
+			t.Errorf("%s of Arrow in 100 bytes of scratch: exit code %d, want %d: %s", c.args, r.code, c.code, r.err)
+		}
+		if r := invokeWith(t.Context(), text, args...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") {
+			t.Errorf("%s of CSV in 100 bytes of scratch: exit code %d: %s", c.args, r.code, r.err)
+		}
+	}
+}
+
+// TestStandardInputInterrupted: nothing is left of a stream that ends by an interrupt or a fault while it
+// is kept.
+func TestStandardInputInterrupted(t *testing.T) {
+	text, arrow := blobs(t)
+	scratch := t.TempDir()
+	args := []string{"select", "-", "-k", "3", "--method", "laplacian", "--temp-dir", scratch}
+	for _, data := range [][]byte{text, arrow} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, w := io.Pipe()
+		code := make(chan int)
+		go func() { code <- run(ctx, args, r, io.Discard, io.Discard) }()
+		if _, err := w.Write(data[:len(data)/2]); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond) // let it wait for more; too short would only make the test easier
+		cancel()
+		if got := <-code; got != exit.Interrupted {
+			t.Errorf("exit code %d, want %d", got, exit.Interrupted)
+		}
+		w.Close()
+		if got := invokeWith(t.Context(), append(data[:len(data)*2/3:len(data)*2/3], "\"\x00"...), args...); got.code != exit.Data {
+			t.Errorf("cut off: exit code %d, %s", got.code, got.err)
+		}
+	}
+	if left := leftIn(t, scratch); len(left) > 0 {
+		t.Errorf("left in the scratch folder: %v", left)
+	}
+}
