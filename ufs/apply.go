@@ -29,9 +29,11 @@ type ApplyRequest struct {
 	Anonymous bool
 	Stdin     io.Reader
 
-	Meter    *stream.Meter
-	Progress func(Progress)
-	Note     func(stream.Text)
+	TempDir    string // as in Request, and so is MaxScratch
+	MaxScratch int64
+	Meter      *stream.Meter
+	Progress   func(Progress)
+	Note       func(stream.Text)
 }
 
 // Apply writes the input reduced to the selected columns, with the types and values of the
@@ -76,8 +78,11 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	case a.K > len(a.Selection.Selected):
 		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
-	q := Request{Threads: a.Threads, Memory: a.Memory, Meter: a.Meter, Progress: a.Progress}
+	q := Request{Threads: a.Threads, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch, Meter: a.Meter, Progress: a.Progress}
 	if err := q.limits(); err != nil {
+		return err
+	}
+	if err := q.tempFolder(); err != nil {
 		return err
 	}
 	end, err := q.begin()
@@ -95,7 +100,8 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	q.takeColumnOptions(a.Selection.Options)
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
-		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf, Stdin: a.Stdin, Note: a.Note,
+		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
+		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })

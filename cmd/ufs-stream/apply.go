@@ -53,12 +53,14 @@ a list of names. Of the input they read footers only.
 				return err
 			}
 			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
+			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
 			a.Anonymous, a.Version, a.AsOf = q.Anonymous, q.Version, q.AsOf
 			return c.apply(cmd, selection, a, h)
 		},
 	}
 	fs := cmd.Flags()
 	o.limits(fs)
+	o.scratchSpace(fs)
 	o.lake(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")

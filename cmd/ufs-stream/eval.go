@@ -72,6 +72,7 @@ once for all samples. INPUT is as in select.
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
 	o.lake(fs)
 	o.limits(fs)
+	o.scratchSpace(fs)
 	o.output.add(fs, evalFormats()...)
 	return cmd
 }
@@ -110,6 +111,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	}
 	e.K, e.Missing = o.k, o.missing.value
 	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
+	e.TempDir, e.MaxScratch = q.TempDir, q.MaxScratch
 	e.Anonymous, e.Version, e.AsOf = q.Anonymous, q.Version, q.AsOf
 	e.Meter, e.Progress, e.Note, e.Spelling = q.Meter, q.Progress, q.Note, q.Spelling
 	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {

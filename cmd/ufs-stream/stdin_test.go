@@ -105,6 +105,7 @@ func TestStandardInputOnce(t *testing.T) {
 		{"select - -k 3 --method greedy", exit.Done},
 		{"select - -k 3 --method laplacian", exit.Memory},
 		{"scan - --sketch 64 -o " + filepath.Join(t.TempDir(), "s.ufs"), exit.Done},
+		{"tree - --tree correlation", exit.Done},
 	} {
 		args := append(strings.Fields(c.args), "--max-temp-size", "100B")
 		if r := invokeWith(t.Context(), arrow, args...); r.code != c.code {
@@ -142,5 +143,34 @@ func TestStandardInputInterrupted(t *testing.T) {
 	}
 	if left := leftIn(t, scratch); len(left) > 0 {
 		t.Errorf("left in the scratch folder: %v", left)
+	}
+}
+
+// TestScratchOfText: every verb that reads rows of text keeps them where it is told, within the bound.
+func TestScratchOfText(t *testing.T) {
+	text, _ := blobs(t)
+	dir := t.TempDir()
+	in, sel := filepath.Join(dir, "t.csv"), filepath.Join(dir, "s.json")
+	if err := os.WriteFile(in, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "u.csv"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "select", in, "-k", "3", "--method", "greedy", "-o", sel)
+	for _, args := range [][]string{
+		{"apply", in, "--selection", sel, "-o", filepath.Join(dir, "small.parquet")},
+		{"eval", in, "--selection", sel, "--resamples", "2"},
+		{"tree", in, "--tree", "correlation"},
+		{"explain", "c1", "--selection", sel, in},
+		{"redundancy", in},
+		{"inspect", in},
+		{"plan", in, "-k", "3"},
+		{"scan", in, "-o", filepath.Join(dir, "s.ufs")},
+		{"convert", in, filepath.Join(dir, "u.csv"), "-o", filepath.Join(dir, "twice.parquet")},
+	} {
+		must(t, append(args, "--temp-dir", dir, "--max-temp-size", "1MiB")...)
+		ends(t, exit.Memory, "--max-temp-size", append(args, "--max-temp-size", "100B")...)
+		ends(t, exit.Fault, "no such f", append(args, "--temp-dir", filepath.Join(dir, "nosuch"))...)
 	}
 }

@@ -40,6 +40,7 @@ footers only; correlation makes a pass over the data (of a sample: --rows).
 	fs := cmd.Flags()
 	o.input(fs)
 	o.limits(fs)
+	o.scratchSpace(fs)
 	fs.StringVar(&tree, "tree", "", "the `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json, which is checked")
 	fs.StringVarP(&out, "output", "o", "", "write the tree to `FILE` (default: standard output)")
 	return cmd
