@@ -14,7 +14,8 @@ type ApplyOptions struct {
 	// Columns are the selected features by flattened name, in the order of the output:
 	// "x", "geo.lat", "emb[3]", a partition key.
 	Columns []string
-	all     bool // every column of the input, in its order, in place of these: Convert
+	all     bool    // every column of the input, in its order, in place of these: Convert
+	direct  *direct // of Convert
 	// Also are further columns of any type, behind the selected ones: a flattened name,
 	// or a whole list or struct by its own. A name that is in both is written once.
 	Also   []string
@@ -66,6 +67,10 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	a, access, err := prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
+	}
+	if d := access.direct; d != nil && d.rows != nil {
+		err = d.commit(&a.report)
+		return a.report, err
 	}
 	layout, err := access.arrange(ctx, inputs, a.catalog.list.paths(), out, opt.Form)
 	if err != nil {
@@ -119,6 +124,9 @@ func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, 
 func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt ApplyOptions) (*catalog, error) {
 	list, err := a.expand(ctx, inputs)
 	if err != nil {
+		return nil, err
+	}
+	if a.direct, err = a.directly(ctx, inputs, list, opt); err != nil {
 		return nil, err
 	}
 	how := cataloging{memory: opt.Memory, union: opt.Union}

@@ -17,6 +17,8 @@ func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions)
 	if DefaultSparse(inputs) != "" {
 		return convertText(ctx, inputs, out, opt.withDefaults())
 	}
+	opt.direct = &direct{out: out}
+	defer opt.direct.close()
 	return Apply(ctx, inputs, out, opt)
 }
 

@@ -24,8 +24,9 @@ type access struct {
 	texts  textTables
 	looked map[string]bool // folders in stores where a table was looked for
 
-	exact   bool // files of rows keep whole numbers whole, for copying
-	anyText bool // and any column of theirs may turn out as text
+	exact   bool    // files of rows keep whole numbers whole, for copying
+	anyText bool    // and any column of theirs may turn out as text
+	direct  *direct // where the rows of a file go; nil for a scratch file
 }
 
 func newAccess(opt Options) *access {

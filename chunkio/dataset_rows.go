@@ -116,7 +116,7 @@ func unpacked(name string, from io.Reader, packing string) (io.ReadCloser, error
 	return r, nil
 }
 
-// takeIn writes the rows of an input to a scratch file.
+// takeIn writes the rows of an input to a scratch file, or to the output of Convert.
 func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*takenIn, error) {
 	open := from.Open
 	from.Open = func() (io.ReadCloser, error) {
@@ -125,13 +125,17 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	}
 	ended := a.takingIn(from.Name)
 	opt := intake.Options{Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
-	rows, err := a.toScratch(ctx, from, opt)
+	write, where := a.toScratch, " of scratch"
+	if a.direct != nil {
+		write, where = a.direct.takeIn, " of Parquet"
+	}
+	rows, err := write(ctx, from, opt)
 	ended(err)
 	if err != nil {
 		return nil, err
 	}
 	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
-	a.tell(from.Name, rows.table, " of scratch")
+	a.tell(from.Name, rows.table, where)
 	return rows, nil
 }
 

@@ -59,7 +59,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
 			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
 			Anonymous: c.Anonymous, TableVersion: c.Version, TableAsOf: c.AsOf,
-			Spool: chunkio.ScratchOptions{Dir: c.TempDir, Limit: c.MaxScratch}, Stdin: c.Stdin, Note: c.Note,
+			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note,
 		})
 		return err
 	})

@@ -20,7 +20,8 @@ func newConvert(c *cli) *cobra.Command {
 		Short: "Write any input as Parquet, with all its columns",
 		Long: `Write the input as Parquet with zstd, all columns and rows: worth it where a text is read
 more than once. INPUT is as in select, or - for standard input, and so are its types: whole
-numbers stay whole where a column has no others. Where the input is a directory, OUT is one
+numbers stay whole where a column has no others. One file of rows is written straight to OUT,
+several wait in --temp-dir. Where the input is a directory, OUT is one
 too and keeps its file layout; it appears whole or not at all, also in an object store.
 
   ufs-stream convert readings.csv.gz -o readings.parquet

@@ -147,5 +147,6 @@ func TestConvert(t *testing.T) {
 	if _, err := os.Stat(at("bad.parquet")); err == nil {
 		t.Error("a failed conversion left its output")
 	}
-	ends(t, exit.Memory, "scratch", "convert", at("t.csv"), "--max-temp-size", "100B", "-o", at("bad.parquet"))
+	must(t, "convert", at("t.csv"), "--max-temp-size", "1B", "-o", at("once.parquet"))
+	ends(t, exit.Memory, "scratch", "convert", at("t.csv"), "--where", "id > 1", "--max-temp-size", "1B", "-o", at("bad.parquet"))
 }

@@ -96,6 +96,20 @@ func (a *File) Write(p []byte) (int, error) {
 	return n, a.fail(err)
 }
 
+// Restart empties the file, to write something else.
+func (a *File) Restart() error {
+	if a.err != nil {
+		return a.err
+	}
+	a.written = 0
+	a.buffer()
+	if err := a.f.Truncate(0); err != nil {
+		return a.fail(err)
+	}
+	_, err := a.f.Seek(0, io.SeekStart)
+	return a.fail(err)
+}
+
 // Private keeps other users from reading the file. Who may read an object, its bucket says.
 func (a *File) Private() error {
 	if a.err != nil || a.spool != nil {

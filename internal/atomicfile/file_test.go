@@ -41,6 +41,10 @@ func TestAtomicFileCommit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		io.WriteString(f, strings.Repeat("given up", len(want)))
+		if err := f.Restart(); err != nil {
+			t.Fatal(err)
+		}
 		io.WriteString(f, want)
 		if len(temps(t, dir)) != 1 {
 			t.Error("no temporary beside the output")
