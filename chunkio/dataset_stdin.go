@@ -24,9 +24,10 @@ type Stdin struct {
 	from io.Reader
 
 	mu    sync.Mutex
-	err   error       // of opening it again
-	open  opener      // nil until something is kept
-	texts *textTables // where that is
+	form  *stdinFormat // nil until it was looked at
+	err   error        // of looking at it, or of opening it again
+	open  opener       // nil until something is kept
+	texts *textTables  // where that is
 }
 
 // NewStdin returns r as it is where it is a *Stdin, so that whoever has one hands it on in Options.Stdin.
@@ -45,19 +46,33 @@ func (s *Stdin) Read(p []byte) (int, error) { return s.from.Read(p) }
 func (s *Stdin) begin(ctx context.Context, a *access) (once io.Reader, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open != nil || s.err != nil {
+	s.sniff()
+	switch {
+	case s.open != nil || s.err != nil:
 		return nil, s.err
-	}
-	form, err := sniffStdin(s.from)
-	if err == nil && form.stream && !a.exact && !a.opt.Again {
+	case s.form.stream && !a.exact && !a.opt.Again:
 		s.err = errOnlyOnce()
-		return form.from, nil
+		return s.form.from, nil
 	}
-	if err == nil {
-		s.open, err = a.keepStdin(ctx, form)
+	s.open, s.err = a.keepStdin(ctx, *s.form)
+	s.texts = &a.texts
+	return nil, s.err
+}
+
+// Stream says that standard input is a stream of Arrow IPC, as far as its first bytes tell.
+func (s *Stdin) Stream() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sniff()
+	return s.form.stream
+}
+
+// sniff looks at what standard input begins with, once.
+func (s *Stdin) sniff() {
+	if s.form == nil {
+		s.form = new(stdinFormat)
+		*s.form, s.err = sniffStdin(s.from)
 	}
-	s.err, s.texts = err, &a.texts
-	return nil, err
 }
 
 func errOnlyOnce() error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -76,7 +77,7 @@ const (
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
-		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
+		Inputs: o.Inputs, Stdin: chunkio.NewStdin(o.Stdin), Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
 		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
 	}}
 	if err := e.check(ctx); err != nil {
@@ -159,9 +160,15 @@ func (e *evaluator) check(ctx context.Context) error {
 
 // settleRows settles how many rows are judged, and whether selections are made again.
 func (e *evaluator) settleRows() error {
+	passing := e.q.passing()
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)
+	case passing && (e.Resamples > 0 || e.Sample > 0):
+		return stream.Usagef("{resamples} and {sample} read the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file")
+	case passing:
+		e.Sample, e.Resamples = 0, 0
+		return nil
 	case e.Resamples == 0 && e.Label == "":
 		e.Resamples = defaultResamples
 	}

@@ -94,6 +94,8 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 	switch {
 	case q.Sketch != "" || q.Reads > 0:
 		return because("of what a {sketch} estimates another pass makes its scores exact")
+	case q.passing():
+		return because("a stream of Arrow IPC passes once, unless a {temp-dir} is named to keep it in, and method %s reads its input twice", best.Name)
 	case q.Missing == missingPairwise && best.From == method.FromGraph:
 		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
 	case q.excludes() && best.From == method.FromGraph && (q.Stats != "" || q.Sparse != ""):

@@ -22,7 +22,8 @@ type Request struct {
 	// globs, directories (with key=value partitions), URLs of object stores for any of those, @lists
 	// of those, - for any of these formats on Stdin, or a Delta table: its folder, or delta:// before it.
 	Inputs []string
-	// Stdin is kept in a scratch file; a stream of Arrow IPC only where it is read more than once.
+	// Stdin is kept in a scratch file; a stream of Arrow IPC only in a TempDir that is named, and
+	// where it is read more than once.
 	Stdin io.Reader
 	// Plan is a plan file (see WritePlan) to read in place of Inputs: it names the files, and has
 	// all that shapes statistics.

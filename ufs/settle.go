@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -185,7 +186,13 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := r.settleHygiene(); err != nil {
 		return nil, err
 	}
-	return r, r.settleScale()
+	if err := r.settleScale(); err != nil {
+		return nil, err
+	}
+	if what := r.rereads(); what != "" && r.passing() {
+		return nil, stream.Usagef(what+" reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file first; {method} %s without such options reads once", methods.Fallback)
+	}
+	return r, nil
 }
 
 // tempFolder checks the folder of scratch files.
@@ -303,16 +310,31 @@ func (r *run) drawn() int64 {
 	return min(r.SampleRows, r.Sample)
 }
 
-// rereads reports whether the input is read more than once, as far as the request tells: values that
-// turn out to be missing may ask for that too.
-func (r *run) rereads() bool {
+// rereads names what in the request reads the input more than once; "" for nothing. Values that turn
+// out to be missing may ask for that too.
+func (r *run) rereads() string {
 	switch {
-	case r.drawn() > 0, r.Scale == scaleRank, r.Categorical != "", r.Reads > 1:
-		return true
-	case r.Bound == nil:
+	case r.SampleRows > 0:
+		return "{rows}"
+	case r.Scale == scaleRank:
+		return "{scale} rank"
+	case r.Categorical != "":
+		return "{categorical}"
+	case r.Reads > 1:
+		return "{passes} " + strconv.Itoa(r.Reads)
+	case r.selects && (r.From == method.FromGraph || r.From == method.FromRows):
+		return "method " + r.Name
+	}
+	return ""
+}
+
+// passing says that the input is a stream of Arrow IPC on standard input without a folder to be kept in.
+func (q *Request) passing() bool {
+	if q.TempDir != "" || !slices.Contains(q.Inputs, "-") {
 		return false
 	}
-	return r.selects && (r.From == method.FromGraph || r.From == method.FromRows)
+	in, ok := q.Stdin.(*chunkio.Stdin)
+	return ok && in.Stream()
 }
 
 // reading are the options of reading that follow from the request; reading may use the
@@ -327,7 +349,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.rereads(), Spool: r.scratch(),
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.rereads() != "", Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,

@@ -55,6 +55,8 @@ func (r *run) settleSketch() error {
 	}
 	switch {
 	case r.From == method.FromGraph:
+	case r.Stats == "" && r.passing():
+		r.Reads = cmp.Or(r.Reads, 1)
 	case r.Stats == "":
 		r.Reads = cmp.Or(r.Reads, defaultReads)
 	case r.Reads > 1:

@@ -307,8 +307,17 @@ func TestEvalStream(t *testing.T) {
 	path := columnsFile(t, at("t.parquet"), []string{"c0", "c1", "c2", "c3", "c4"}, columns...)
 	sel := at("s.json")
 	must(t, "select", path, "--label", "c4", "-k", "2", "-o", sel)
+	args := quick("eval", "-", "--selection", sel, "--label", "c4", "--format", "json")
+	if r := invokeWith(t.Context(), in, args...); r.code != exit.Done {
+		t.Errorf("all rows in one pass: exit code %d: %s", r.code, r.err)
+	}
+	for _, flag := range []string{"--resamples=3", "--sample=10"} {
+		if r := invokeWith(t.Context(), in, append(args, flag)...); r.code != exit.Usage || !strings.Contains(r.err, "--temp-dir") {
+			t.Errorf("%s without a folder: exit code %d: %s", flag, r.code, r.err)
+		}
+	}
 	for _, flag := range []string{"--sample=0", "--sample=30", "--resamples=3"} {
-		r := invokeWith(t.Context(), in, quick("eval", "-", "--selection", sel, "--label", "c4", "--format", "json", flag)...)
+		r := invokeWith(t.Context(), in, append(args, flag, "--temp-dir", t.TempDir())...)
 		var got stream.Evaluation
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%s: %v: exit code %d: %s", flag, err, r.code, r.err)

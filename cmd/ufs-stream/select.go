@@ -60,7 +60,7 @@ semicolons or bars, whichever its first row has most of. Nested members of JSON 
 a.b and a[0]; columns of arrays are x[0], x[1], …, or the fields of a structured type.
 
 Standard input goes to a scratch file too, and may be read as often as a file; but a stream
-of Arrow IPC only where the method reads it more than once (--method greedy does not).
+of Arrow IPC, which may be of any length, only where --temp-dir is named: without, it passes once.
 
 INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
 globs (quoted) and folders; https:// for single files. Credentials, endpoint and region

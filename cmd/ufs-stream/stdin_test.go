@@ -103,12 +103,20 @@ func TestStandardInputOnce(t *testing.T) {
 		code int
 	}{
 		{"select - -k 3 --method greedy", exit.Done},
-		{"select - -k 3 --method laplacian", exit.Memory},
+		{"select - -k 3", exit.Done}, // by the method that reads once
+		{"select - -k 3 --method laplacian --temp-dir " + t.TempDir(), exit.Memory},
+		{"select - -k 3 --method laplacian", exit.Usage},
+		{"select - -k 3 --method eufs", exit.Usage},
+		{"select - -k 3 --method greedy --scale rank", exit.Usage},
+		{"select - -k 3 --method greedy --rows 10", exit.Usage},
+		{"select - -k 3 --method greedy --sketch 64", exit.Done},
+		{"select - -k 3 --method greedy --sketch 64 --passes 2", exit.Usage},
+		{"select - -k 3 --categorical auto", exit.Usage},
 		{"scan - --sketch 64 -o " + filepath.Join(t.TempDir(), "s.ufs"), exit.Done},
 		{"tree - --tree correlation", exit.Done},
 	} {
 		args := append(strings.Fields(c.args), "--max-temp-size", "100B")
-		if r := invokeWith(t.Context(), arrow, args...); r.code != c.code {
+		if r := invokeWith(t.Context(), arrow, args...); r.code != c.code || c.code == exit.Usage && !strings.Contains(r.err, "name a --temp-dir") {
 			t.Errorf("%s of Arrow in 100 bytes of scratch: exit code %d, want %d: %s", c.args, r.code, c.code, r.err)
 		}
 		if r := invokeWith(t.Context(), text, args...); r.code != exit.Memory || !strings.Contains(r.err, "--max-temp-size") {
