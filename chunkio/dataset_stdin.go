@@ -59,7 +59,7 @@ func (s *Stdin) begin(ctx context.Context, a *access) (once io.Reader, err error
 	return nil, s.err
 }
 
-// Stream says that standard input is a stream of Arrow IPC, as far as its first bytes tell.
+// Stream says that standard input is a stream of Arrow IPC, as far as its first bytes tell, or has none.
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +89,7 @@ type stdinFormat struct {
 // sniffStdin looks at the first bytes of standard input.
 func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	if in == nil {
+		s.stream = true
 		return s, stream.Usagef("- : there is no standard input to read")
 	}
 	s.from = bufio.NewReaderSize(in, 1<<16)
@@ -108,6 +109,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	}
 	switch {
 	case len(head) == 0:
+		s.stream = true
 		return s, stream.Dataf(ipc.StreamName, "is empty")
 	case bytes.HasPrefix(head, []byte(parquet.Magic)), bytes.HasPrefix(head, []byte(ipc.Magic)):
 	case bytes.HasPrefix(head, []byte(ipc.StreamMagic)):
