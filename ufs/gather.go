@@ -181,7 +181,7 @@ func onlyOnce(err error) error {
 		return err
 	}
 	again := *place
-	again.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, or save it to a file")
+	again.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, save it to a file, or for drop-row name a {temp-dir} to keep it in")
 	return &again
 }
 

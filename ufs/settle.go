@@ -328,6 +328,12 @@ func (r *run) rereads() string {
 	return ""
 }
 
+// mayReread says that a stream of Arrow IPC on standard input is kept for another pass. Rows with missing values
+// are dropped in a second look, which a stream without them does not take: it is kept for that if there is a folder.
+func (r *run) mayReread() bool {
+	return r.rereads() != "" || r.TempDir != "" && r.policy() == stream.MissingDropRow
+}
+
 // passing says that the input is a stream of Arrow IPC on standard input without a folder to be kept in.
 func (q *Request) passing() bool {
 	if q.TempDir != "" || !slices.Contains(q.Inputs, "-") {
@@ -349,7 +355,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.rereads() != "", Spool: r.scratch(),
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,

@@ -38,10 +38,12 @@ too and keeps its file layout; it appears whole or not at all, also in an object
 			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
 			v.Anonymous, v.Version, v.AsOf = q.Anonymous, q.Version, q.AsOf
+			said := c.replacing(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
 				return err
 			}
+			said()
 			c.noteTransfer(v.Meter.Transfer())
 			_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(v.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 				plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))

@@ -234,6 +234,7 @@ func TestReplaced(t *testing.T) {
 	for _, c := range []struct{ name, args string }{
 		{"sel.json", "select IN -k 2"}, {"a.ufs", "scan IN"}, {"a.parquet", "apply IN --selection SEL"}, {"a.sql", "apply IN --selection SEL"},
 		{"a.plan.json", "plan IN"}, {"plan.json", "plan IN"}, {"tree.json", "tree IN --tree correlation"}, {"a.html", "report SEL"}, {"in.json", "inspect IN"},
+		{"b.parquet", "convert IN"},
 	} {
 		out := filepath.Join(t.TempDir(), c.name)
 		args := append(strings.Fields(strings.NewReplacer("IN", in[0], "SEL", sel).Replace(c.args)), "-o")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -87,6 +88,30 @@ func TestStandardInputAgain(t *testing.T) {
 	}
 	if left := leftIn(t, scratch); len(left) > 0 {
 		t.Errorf("left in the scratch folder: %v", left)
+	}
+}
+
+// TestStandardInputDropsRows: a stream of Arrow IPC whose rows with missing values are to be dropped is read again
+// from the --temp-dir that is named, as the file is; without one it is refused with that remedy.
+func TestStandardInputDropsRows(t *testing.T) {
+	x, y := make([]float64, 60), make([]float64, 60)
+	for i := range x {
+		x[i], y[i] = float64(i%7), float64(i%5)
+	}
+	x[9] = math.NaN()
+	arrow, path := arrowStream(t, x, y), filepath.Join(t.TempDir(), "t.arrows")
+	if err := os.WriteFile(path, arrow, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"-k", "2", "--method", "greedy", "--missing", "drop-row", "--format", "csv"}
+	file := invoke(append([]string{"select", path}, flags...)...)
+	in := invokeWith(t.Context(), arrow, append([]string{"select", "-", "--temp-dir", t.TempDir()}, flags...)...)
+	if file.code != exit.Done || in.code != exit.Done || in.out != file.out {
+		t.Errorf("exit code %d: %s%s\nof the file %d: %s%s", in.code, in.out, in.err, file.code, file.out, file.err)
+	}
+	r := invokeWith(t.Context(), arrow, append([]string{"select", "-"}, flags...)...)
+	if r.code != exit.Data || !strings.Contains(r.err, "name a --temp-dir") {
+		t.Errorf("without a folder: exit code %d: %s", r.code, r.err)
 	}
 }
 
