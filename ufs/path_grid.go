@@ -56,6 +56,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	}
 	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
 	agreement := t.compare(found, out)
+	most := 0
 	if len(found.Settings) > 0 {
 		t.sayEstimated(featuresOf(t.picks(found.Settings[max(out.Recommended, 0)].Ranking, t.K)), false)
 	}
@@ -92,7 +93,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 				out.Members[f.Name] = f.Members
 			}
 		}
-		one.Cost = t.totalCost(chosen)
+		one.Cost, most = t.totalCost(chosen), max(most, len(chosen))
 		out.Settings = append(out.Settings, one)
 		if !one.Converged {
 			short++
@@ -106,6 +107,9 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 			first = &stream.UnconvergedError{What: "not converged at " + at}
 		}
 	}
+	if t.AutoK { // which counts features until groups are chosen
+		s.K = most
+	}
 	if short > 0 {
 		t.warn("%d of %s did not converge; raise {max-iter}", short, plural(len(out.Settings), "setting"))
 	}
@@ -117,11 +121,12 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 func (t *trial) compare(found *method.Grid, out *stream.Grid) []float64 {
 	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
 	for _, set := range found.Settings {
-		from, to := set.Ranking.Ties.At(t.K)
-		one := agree.Setting{Sound: set.Sound && from == to, Apart: set.Apart}
+		one := agree.Setting{Apart: set.Apart}
 		for _, p := range t.enough(set.Ranking, t.picks(set.Ranking, t.K)) {
 			one.Order = append(one.Order, p.candidate)
 		}
+		from, to := set.Ranking.Ties.At(len(one.Order))
+		one.Sound = set.Sound && from == to
 		g.Settings = append(g.Settings, one)
 	}
 	switch out.Recommended, out.Why = g.Recommend(); {

@@ -90,6 +90,21 @@ func TestGridOfGroupsIsSelect(t *testing.T) {
 	})
 }
 
+// TestGridOfGroupsAuto: a grid whose {k} auto takes groups counts those, not the features that the rules speak of.
+func TestGridOfGroupsAuto(t *testing.T) {
+	q := Request{Inputs: []string{sensors(t)}, Groups: "prefix:.", Method: "sfufs", Options: method.Settings{"gamma": "0.01,1"}, AutoK: true}
+	g := must.Get(Path(t.Context(), q))(t).Grid
+	most := 0
+	for _, set := range g.Settings {
+		most = max(most, len(set.Selected))
+	}
+	q.Options["gamma"] = 1.0
+	s := selected(t, q)
+	if g.K != most || g.K >= s.Size.Recommended || len(g.Settings[1].Selected) != s.K {
+		t.Errorf("%d groups where the settings have %d, and the selection %d for %d features", g.K, most, s.K, s.Size.Recommended)
+	}
+}
+
 // jaccard is |A∩B|/|A∪B|.
 func jaccard(a, b []string) float64 {
 	both := 0
