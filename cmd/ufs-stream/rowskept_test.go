@@ -29,10 +29,13 @@ func keptRows(t *testing.T, rows int, flags ...string) string {
 	return all
 }
 
-// ofRows is the answer of a selection without what tells where the rows came from.
+// ofRows is the answer of a selection without what tells where the rows came from. Which columns tell the
+// label is known of all rows that were scanned, but from the data of those only that are read: it is a
+// warning, like those that are left out here.
 func ofRows(t *testing.T, s *stream.Selection) string {
 	t.Helper()
 	s.Passes, s.Warnings = 0, nil
+	s.Suspects = slices.DeleteFunc(s.Suspects, func(l stream.LeftOut) bool { return strings.HasPrefix(l.Why, "nearly determines") })
 	slices.SortFunc(s.LeftOut, func(a, b stream.LeftOut) int { return cmp.Compare(a.Name, b.Name) })
 	return answer(t, s)
 }
