@@ -40,8 +40,8 @@ type ApplyRequest struct {
 // original. The output appears whole or not at all.
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
-	if a.Output == "" {
-		return report, stream.Usagef("apply: no output given; add {o} OUT")
+	if err := dataOutput("apply", a.Output); err != nil {
+		return report, err
 	}
 	form, err := chunkio.OutputForm(a.Output, a.Format)
 	if err != nil {

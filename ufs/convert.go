@@ -35,11 +35,11 @@ type ConvertRequest struct {
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport
-	switch {
-	case len(c.Inputs) == 0:
+	if len(c.Inputs) == 0 {
 		return report, stream.Usagef("convert: no INPUT given")
-	case c.Output == "":
-		return report, stream.Usagef("convert: no output given; add {o} OUT.parquet")
+	}
+	if err := dataOutput("convert", c.Output); err != nil {
+		return report, err
 	}
 	if err := parquetOutput("convert", c.Output); err != nil {
 		return report, err
@@ -64,6 +64,17 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 		return err
 	})
 	return report, q.wholeLimit(err)
+}
+
+// dataOutput refuses what is no place for rows.
+func dataOutput(verb, output string) error {
+	switch output {
+	case "":
+		return stream.Usagef("%s: no output given; add {o} OUT", verb)
+	case "-":
+		return stream.Usagef("%s: {o} -: rows go to a file, which appears whole or not at all; name it OUT.parquet", verb)
+	}
+	return nil
 }
 
 // parquetOutput refuses outputs that are named as something else than Parquet.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
-	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
@@ -31,9 +30,6 @@ too and keeps its file layout; it appears whole or not at all, also in an object
 			q, err := o.request(c, cmd, args, v.Output)
 			if err != nil {
 				return err
-			}
-			if v.Output == "" {
-				return stream.Usagef("convert: no output given; add -o OUT.parquet")
 			}
 			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch

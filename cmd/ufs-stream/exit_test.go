@@ -95,6 +95,8 @@ func TestExitCodes(t *testing.T) {
 		{"inspect " + stats + " " + first, exit.Usage, "one at a time"},
 		{"select --stats " + stats + " --rows 7", exit.Usage, "was scanned without it"},
 		{"scan " + good, exit.Usage, "-o FILE.ufs"},
+		{"apply " + good + " --selection " + chosen + " -o -", exit.Usage, "rows go to a file"},
+		{"convert " + good + " -o -", exit.Usage, "rows go to a file"},
 		{"apply " + good + " --selection " + chosen + " -o small.tsv", exit.Usage, "OUT is Parquet, Arrow or CSV"},
 		{"apply " + good + " -o " + at("a.parquet"), exit.Usage, "--selection"},
 		{"version 2", exit.Usage, "no argument"},
