@@ -75,11 +75,7 @@ func chosenCount(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return count(int64(len(s.Selected))) + of
 	}
-	features := 0
-	for _, f := range s.Selected {
-		features += len(f.Features())
-	}
-	return plural(len(s.Selected), "group") + ", " + count(int64(features)) + of
+	return plural(len(s.Selected), "group") + ", " + count(int64(s.SelectedFeatures())) + of
 }
 
 func bytesOf(n int64) string {

@@ -121,6 +121,14 @@ func (s *Selection) HasGroups() bool {
 	return slices.ContainsFunc(s.Selected, func(f Selected) bool { return len(f.Members) > 0 })
 }
 
+// SelectedFeatures is the number of features that were chosen, those of groups each counted.
+func (s *Selection) SelectedFeatures() (n int) {
+	for _, f := range s.Selected {
+		n += len(f.Features())
+	}
+	return n
+}
+
 // Inputs are the names of the input's columns that f stands for.
 func (f Selected) Inputs() []string {
 	if len(f.Reads) > 0 {

@@ -55,18 +55,21 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		s.Options[option] = value
 	}
 	s.Warnings = append(s.Warnings, spelled(found.Warnings, t.Spelling)...)
-	agreement := t.compare(found, out)
-	most := 0
-	if len(found.Settings) > 0 {
-		t.sayEstimated(featuresOf(t.picks(found.Settings[max(out.Recommended, 0)].Ranking, t.K)), false)
-	}
-	var first error
-	short := 0
+	chosen := make([][]pick, len(found.Settings))
 	for i, set := range found.Settings {
-		r := set.Ranking
-		if err := t.fits(r); err != nil {
+		if err := t.fits(set.Ranking); err != nil {
 			return err
 		}
+		chosen[i] = t.enough(set.Ranking, t.picks(set.Ranking, t.K))
+	}
+	agreement := t.compare(found, chosen, out)
+	if len(chosen) > 0 {
+		t.sayEstimated(featuresOf(chosen[max(out.Recommended, 0)]), false)
+	}
+	var first error
+	most, short := 0, 0
+	for i, set := range found.Settings {
+		r := set.Ranking
 		one := stream.GridSetting{
 			Alpha: stream.Number(set.Alpha), Gamma: stream.Number(set.Gamma),
 			Objective:  stream.Number(math.NaN()),
@@ -82,10 +85,10 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		if set.Flags.Format != "" {
 			one.Flags = set.Flags.Spell(t.Spelling)
 		}
-		var chosen []stream.Selected
-		for rank, p := range t.enough(r, t.picks(r, t.K)) {
+		var selected []stream.Selected
+		for rank, p := range chosen[i] {
 			f := t.selected(rank+1, p)
-			chosen, one.Selected = append(chosen, f), append(one.Selected, f.Name)
+			selected, one.Selected = append(selected, f), append(one.Selected, f.Name)
 			if f.Members != nil {
 				if out.Members == nil {
 					out.Members = make(map[string][]string)
@@ -93,7 +96,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 				out.Members[f.Name] = f.Members
 			}
 		}
-		one.Cost, most = t.totalCost(chosen), max(most, len(chosen))
+		one.Cost, most = t.totalCost(selected), max(most, len(selected))
 		out.Settings = append(out.Settings, one)
 		if !one.Converged {
 			short++
@@ -118,11 +121,11 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 
 // compare recommends a setting, and says how far each agrees with its neighbours in what is chosen of it: features,
 // or groups where groups are chosen. A budget may leave more of them to one setting than to another.
-func (t *trial) compare(found *method.Grid, out *stream.Grid) []float64 {
+func (t *trial) compare(found *method.Grid, chosen [][]pick, out *stream.Grid) []float64 {
 	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
-	for _, set := range found.Settings {
+	for i, set := range found.Settings {
 		one := agree.Setting{Apart: set.Apart}
-		for _, p := range t.enough(set.Ranking, t.picks(set.Ranking, t.K)) {
+		for _, p := range chosen[i] {
 			one.Order = append(one.Order, p.candidate)
 		}
 		from, to := set.Ranking.Ties.At(len(one.Order))

@@ -27,10 +27,13 @@ func secondOf(t stream.GridSetting) stream.Number {
 	return v
 }
 
+// pricedGrid says that the settings have costs.
+func pricedGrid(g *stream.Grid) bool { return len(g.Settings) > 0 && g.Settings[0].Cost != nil }
+
 // renderGrid writes g in a format.
 func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	n := len(g.Settings)
-	second := secondFlag(g)
+	second, priced := secondFlag(g), pricedGrid(g)
 	switch format {
 	case "json":
 		return g.Encode(w)
@@ -39,12 +42,12 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 		for i, t := range g.Settings {
 			rows[i] = []string{exact(t.Alpha), exact(secondOf(t)), exact(t.Objective), strconv.Itoa(t.Iterations), strconv.FormatBool(t.Converged),
 				exact(t.Agreement), strconv.FormatBool(i == g.Recommended), strings.Join(t.Selected, " ")}
-			if t.Cost != nil {
+			if priced {
 				rows[i] = append(rows[i], exact(*t.Cost))
 			}
 		}
 		head := []string{"alpha", second, "objective", "iterations", "converged", "agreement", "recommended", "selected"}
-		if n > 0 && g.Settings[0].Cost != nil {
+		if priced {
 			head = append(head, "cost")
 		}
 		return writeCSV(w, head, rows)
@@ -53,7 +56,7 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	}
 	fmt.Fprintf(w, "%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, plural(n, "setting"), g.Options["scale"],
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
-	what, priced := "features", n > 0 && g.Settings[0].Cost != nil
+	what := "features"
 	if g.Members != nil {
 		what = "groups or features"
 	}
@@ -119,7 +122,7 @@ func gridParquet(w io.Writer, g *stream.Grid) error {
 		{Name: "iterations", Values: iterations}, {Name: "converged", Values: converged}, {Name: "agreement", Values: agreement},
 		{Name: "recommended", Values: recommended}, {Name: "selected", Values: selected},
 	}
-	if n > 0 && g.Settings[0].Cost != nil {
+	if pricedGrid(g) {
 		cost := make([]float64, n)
 		for i, t := range g.Settings {
 			cost[i] = float64(*t.Cost)

@@ -26,9 +26,8 @@ func chosenCount(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
 	}
-	features, groups := 0, 0
+	groups := 0
 	for _, f := range s.Selected {
-		features += len(f.Features())
 		groups += min(len(f.Members), 1)
 	}
 	with := ""
@@ -38,7 +37,7 @@ func chosenCount(s *stream.Selection) string {
 			with = " and 1 feature by itself"
 		}
 	}
-	return fmt.Sprintf("%s%s, %d", plural(groups, "group"), with, features)
+	return fmt.Sprintf("%s%s, %d", plural(groups, "group"), with, s.SelectedFeatures())
 }
 
 // costFoot says what the selection costs.

@@ -32,11 +32,7 @@ func worthLine(s *stream.Selection) string {
 	groups := s.HasGroups()
 	subject := plural(k, "feature")
 	if groups { // of which each has several
-		features := 0
-		for _, f := range s.Selected {
-			features += len(f.Features())
-		}
-		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, plural(features, "feature")), "explain"
+		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, plural(s.SelectedFeatures(), "feature")), "explain"
 	}
 	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percent(float64(explained)), of)
 	auto := s.Size != nil && s.Options["k"] == "auto"

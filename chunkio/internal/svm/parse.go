@@ -11,9 +11,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/stream"
-
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // A row group ends with the row that makes it so tall or so full.
