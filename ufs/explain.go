@@ -29,7 +29,7 @@ type Explanation struct {
 	Schema   string            `json:"schema"`
 	Version  string            `json:"version"`
 	Method   string            `json:"method"`
-	K        int               `json:"k"`
+	K        int               `json:"k"`     // features chosen, those of groups each counted
 	Scale    string            `json:"scale"` // of the selection: of its scores and explained shares
 	Columns  []ExplainedColumn `json:"columns"`
 	More     string            `json:"more,omitempty"`         // how to get what is not there
@@ -125,7 +125,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		return nil, stream.Usagef("explain: no column given; name those to explain, as explain COL {selection} SEL.json")
 	}
 	scale, _ := s.Options["scale"].(string)
-	x := &explainer{s: s, out: &Explanation{Schema: ExplainSchema, Version: Release, Method: s.Method, K: len(s.Selected), Scale: scale, Columns: []ExplainedColumn{}, Warnings: []string{}}}
+	x := &explainer{s: s, out: &Explanation{Schema: ExplainSchema, Version: Release, Method: s.Method, K: s.SelectedFeatures(), Scale: scale, Columns: []ExplainedColumn{}, Warnings: []string{}}}
 	x.index()
 	if len(o.Inputs) == 0 && o.Stats == "" {
 		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Spelling)

@@ -73,6 +73,9 @@ func TestGroupsRendered(t *testing.T) {
 	if page, want := read(t, at("r.html")), fmt.Sprintf("greedy: %d groups, %d of 9 features", len(s.Selected), len(members)); !strings.Contains(page, want) {
 		t.Errorf("the report does not say %q", want)
 	}
+	if why, want := must(t, "explain", members[0], "--selection", sel), fmt.Sprintf("%d features of greedy", len(members)); !strings.Contains(why, want) {
+		t.Errorf("explain does not say %q: %s", want, why)
+	}
 	if plan := must(t, slices.Concat([]string{"plan"}, args[1:])...); !strings.Contains(plan, "of 5 groups or features that can be chosen") {
 		t.Errorf("plan: %s", plan)
 	}

@@ -47,6 +47,11 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 		e.Remedy = stream.PlainText("convert it to UTF-8 first, as iconv does")
 		return nil, e
 	}
+	if bytes.IndexByte(first.data, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(first.data, "\r"), '\r') >= 0 {
+		e := stream.Dataf(r.name, "the lines end with a carriage return alone, as those of old Macs")
+		e.Remedy = stream.PlainText(`make them line feeds first, as tr '\r' '\n' does`)
+		return nil, e
+	}
 	r.comma = '\t'
 	if !tabs {
 		r.comma = separator(first.data)

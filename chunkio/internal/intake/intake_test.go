@@ -101,6 +101,7 @@ func TestCSVRefuses(t *testing.T) {
 	refuses(t, CSV, "a,b\n1,5\" pipe\n", "line 2")
 	refuses(t, CSV, "a,b\n1,\"open\n2,3\n", "line")
 	refuses(t, CSV, "\xFF\xFEa\x00,\x00", "UTF-16")
+	refuses(t, CSV, "a,b\r1,2\r3,4\r", "carriage return")
 	refuses(t, CSV, "a,b\n1,caf\xE9\n", "line 2: the text is not UTF-8")
 	refuses(t, CSV, "caf\xE9,b\n1,2\n", "line 1: the text is not UTF-8")
 }
