@@ -126,7 +126,36 @@ func (r *csvRows) infer() error {
 		return err
 	}
 	r.columns, r.size = o.columns, o.rows
-	return nil
+	return r.noteDecimalCommas(p)
+}
+
+// noteDecimalCommas names the first column that is text only for the commas in its numbers, as 1.003,14 has one.
+func (r *csvRows) noteDecimalCommas(p piece) error {
+	if r.comma == ',' {
+		return nil
+	}
+	commas, others := make([]bool, len(r.columns)), make([]bool, len(r.columns))
+	err := r.each(p, func(_ int64, record []string) error {
+		for j, s := range record {
+			if others[j] || r.columns[j].Kind != Text || isNull(trim(s)) {
+				continue
+			}
+			whole, share, comma := strings.Cut(trim(s), ",")
+			if comma {
+				s = strings.ReplaceAll(whole, ".", "") + "." + share
+			}
+			_, number := parseFloat(trim(s))
+			commas[j], others[j] = commas[j] || comma, !number
+		}
+		return nil
+	})
+	for j, c := range r.columns {
+		if err == nil && commas[j] && !others[j] {
+			r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have decimal commas: write 3.14 for 3,14", r.name, c.Name))
+			break
+		}
+	}
+	return err
 }
 
 // separator is the most frequent separator in the first row, outside quotes.

@@ -106,6 +106,26 @@ func TestCSVRefuses(t *testing.T) {
 	refuses(t, CSV, "caf\xE9,b\n1,2\n", "line 1: the text is not UTF-8")
 }
 
+// TestDecimalCommas: they are named; what has no comma, or is no number with a point in its place, is not.
+func TestDecimalCommas(t *testing.T) {
+	for text, want := range map[string]string{
+		"a;b\n1;3,14\n2;\n3;-1.003,5\n4;7\n": `"b" is text`,
+		"a;b\n1;1.2.3\n2;4.5.6\n":            "",
+		"a;b\n1;3,14\n2;x\n":                 "",
+		"a;b\n1;3,14,15\n":                   "",
+	} {
+		_, table, err := taken(CSV, []byte(text), Options{})
+		formattest.Must(t, err)
+		notes := ""
+		for _, n := range table.Notes {
+			notes += n.Spell(nil)
+		}
+		if !strings.Contains(notes, want) || want == "" && notes != "" {
+			t.Errorf("%q: %q, want %q", text, notes, want)
+		}
+	}
+}
+
 // A row longer than the memory allows is an error that names its line.
 func TestLongRows(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
