@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -131,31 +132,35 @@ func (r *csvRows) infer() error {
 
 // noteDecimalCommas names the first column that is text only for the commas in its numbers, as 1.003,14 has one.
 func (r *csvRows) noteDecimalCommas(p piece) error {
-	if r.comma == ',' {
+	isText := func(c Column) bool { return c.Kind == Text }
+	if r.comma == ',' || !slices.ContainsFunc(r.columns, isText) {
 		return nil
 	}
 	commas, others := make([]bool, len(r.columns)), make([]bool, len(r.columns))
 	err := r.each(p, func(_ int64, record []string) error {
 		for j, s := range record {
-			if others[j] || r.columns[j].Kind != Text || isNull(trim(s)) {
+			if s = trim(s); others[j] || !isText(r.columns[j]) || isNull(s) {
 				continue
 			}
-			whole, share, comma := strings.Cut(trim(s), ",")
+			whole, share, comma := strings.Cut(s, ",")
 			if comma {
 				s = strings.ReplaceAll(whole, ".", "") + "." + share
 			}
-			_, number := parseFloat(trim(s))
+			_, number := parseFloat(s)
 			commas[j], others[j] = commas[j] || comma, !number
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for j, c := range r.columns {
-		if err == nil && commas[j] && !others[j] {
+		if commas[j] && !others[j] {
 			r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have decimal commas: write 3.14 for 3,14", r.name, c.Name))
 			break
 		}
 	}
-	return err
+	return nil
 }
 
 // separator is the most frequent separator in the first row, outside quotes.
