@@ -15,53 +15,18 @@
 //	gen emnist --from mnist70k.parquet -o emnist
 //	gen emnist --from mnist70k.parquet --float64 -o emnist-float64
 //
-// A table is a stream.Source, which chunkio.WriteParquet reads:
+// # Where things are
 //
-//  1. A filler makes any piece of any column; each value is a hash of seed, column and row
-//     (gen_planted.go with package planted, gen_grid.go). Sparse rows are made as a whole
-//     (gen_sparse.go).
-//  2. filledTable makes one block of rows, its columns in parallel, and leaves out the
-//     share --nulls of the values (gen_source.go).
-//  3. generate cuts the rows into --files and writes them and the answer, JSON that names
-//     the columns by the part they play (gen.go).
-//
-// The memory is one block and one row group, however many rows there are. The bytes do not
-// depend on the threads, and any piece can be made again by itself. emnist has no answer,
-// because it moves real images (gen_emnist.go).
-//
-// Writing a value as Parquet costs several times as much as making it, which BenchmarkFill
-// measures: there is nothing to gain by making values faster.
-//
-// # Which method chooses best
-//
-// quality decides about defaults. No label takes part in a choice, and no figure is made by
-// hand:
-//
-//  1. findSets lists the labelled Parquet files of the folders (quality_sets.go), and makes
-//     generated ones whose answer is known (quality_kinds.go says what each asks,
-//     quality_made.go makes them).
-//  2. fill runs each variant (quality_variants.go) on each set, by package ufs
-//     (quality_run.go, quality_choose.go), also on complementary halves of the rows
-//     (quality_halves.go), and judges the choices by ufs.Eval (quality_judge.go).
-//  3. Each finished pair is a line of a file (quality_findings.go), and not run again.
-//  4. tabulate ranks the variants within each set and tests the mean ranks by
-//     internal/judge (quality_tables.go); quality_markdown.go and quality_write.go write.
-//
-// A further method takes part once it is in methods.All, a further variant by a line in
-// namedVariants.
+// Each verb is a package below internal, whose documentation says what it does in steps: gen,
+// paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
+// workshop (the child processes that are measured, and the machine) and results (tables and
+// files); benchtest is for their tests. The programs that are measured beside ufs-stream are in
+// folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
 //
 // # How near to the machine
 //
 // speed says how far each method is from the two floors of a run, reading the file and
-// multiplying:
-//
-//  1. measurePeak measures what the machine multiplies a second in float64, float32 and whole
-//     numbers, by package kernel on blocks that caches hold (speed_peak.go).
-//  2. measure takes turns, as in scale: a bare reading, our own decoding without statistics
-//     (bench/_decode), with --duckdb DuckDB's sum of all columns (speed_duckdb.go), and each
-//     method, so that noise affects all of them alike (scale_run.go).
-//  3. summary writes each method's time as a multiple of the reading in the same turn, and its
-//     operations per second as shares of the peaks (speed_write.go).
+// multiplying.
 //
 // Counted are the large products in full, whatever a method spares of them. With n rows, d
 // features, m anchors, s = min(n, 10,000) sampled rows and c = 10 clusters:

@@ -102,7 +102,18 @@ var mayImport = map[string][]string{
 	"internal/program": {"stream", "internal/exit", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
 	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/shell"},
-	"bench":          {"stream", "chunkio", "method", "methods", "ufs", "gram", "anchor", "cluster", "greedy", "sfufs", "eufs", "cpufs", "baseline", "report", "internal/agree", "internal/atomicfile", "internal/exit", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/planted", "internal/program", "internal/shell", "internal/splitmix"},
+
+	// The bench: a package for each verb, and what they build on.
+	"bench":                    {"bench/internal/*", "internal/program"},
+	"bench/internal/benchtest": {"stream", "chunkio", "bench/internal/cli", "bench/internal/workshop", "internal/exit"},
+	"bench/internal/cli":       {"stream", "internal/program", "internal/shell"},
+	"bench/internal/workshop":  {"stream", "internal/exit", "internal/kernel", "internal/shell"},
+	"bench/internal/results":   {"stream", "internal/atomicfile"},
+	"bench/internal/gen":       {"stream", "chunkio", "bench/internal/cli", "internal/atomicfile", "internal/kernel", "internal/place", "internal/planted", "internal/program"},
+	"bench/internal/paper":     {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop", "internal/program"},
+	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/judge", "internal/program"},
+	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judge", "internal/planted", "internal/program"},
+	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/kernel", "internal/program"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
@@ -113,7 +124,7 @@ var importers = map[string][]string{
 	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
-	"github.com/spf13/":                              {"cmd/ufs-stream", "bench", "internal/program"},
+	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},
 	"gonum.org/v1/gonum/":                            {"internal/linalg", "internal/judge", "internal/subset", "greedy"},
 	"golang.org/x/image/":                            {"report"},

@@ -72,7 +72,11 @@ func TestNoMethodIsKnownByName(t *testing.T) {
 // Libraries do not speak command line: their errors name options as {anchors}.
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
-	programs := []string{"cmd/ufs-stream", "cmd/ufs-beam", "cmd/ufs-iceberg", "bench", "internal/program", "internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdbtest"} // the last four start others' programs
+	programs := []string{
+		"cmd/ufs-stream", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/program",
+		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/workshop",
+		"internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdbtest", // which start others' programs
+	}
 	literals(t, func(dir string) bool { return !slices.Contains(programs, dir) }, func(at token.Position, text string) {
 		if flag.MatchString(text) {
 			t.Errorf("%v speaks command line: %q", at, text)

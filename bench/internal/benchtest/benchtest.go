@@ -1,0 +1,160 @@
+// Package benchtest runs the bench in tests, makes the programs that it measures, and reads and
+// checks what it wrote.
+package benchtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Built makes ufs-stream, once for all tests of a package; Main removes it.
+var Built = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
+	builtHere, err = workshop.New(context.Background(), "")
+	return builtHere, err
+})
+
+// BuiltReaders makes the programs that only read as well.
+var BuiltReaders = sync.OnceValues(func() (*workshop.Workshop, error) {
+	shop, err := Built()
+	if err != nil {
+		return nil, err
+	}
+	if err := shop.BuildBare(context.Background(), ""); err != nil {
+		return nil, err
+	}
+	return shop, shop.BuildDecode(context.Background(), "")
+})
+
+var builtHere *workshop.Workshop
+
+// Main runs the tests of a package, and removes what Built has made.
+func Main(m *testing.M) {
+	code := m.Run()
+	if builtHere != nil {
+		builtHere.Close()
+	}
+	os.Exit(code)
+}
+
+// Program is the bench with some of its verbs.
+type Program []cli.Verb
+
+// Run runs it in this process.
+func (p Program) Run(ctx context.Context, args ...string) (code int, out, said string) {
+	var o, e bytes.Buffer
+	code = cli.Run(ctx, args, &o, &e, p...)
+	return code, o.String(), e.String()
+}
+
+// Generate stands in for workshop.StartSelf: a test binary is not the program.
+func (p Program) Generate(ctx context.Context, args []string) error {
+	if code, _, said := p.Run(ctx, args...); code != exit.Done {
+		return errors.New(said)
+	}
+	return ctx.Err()
+}
+
+// Planted makes planted data at path; more are further flags of gen.
+func (p Program) Planted(t *testing.T, path string, rows, columns int, more ...string) {
+	t.Helper()
+	args := []string{"gen", "planted", "--rows", strconv.Itoa(rows), "--seed", "1", "-o", path, "-q", "--type", "float", "--columns", strconv.Itoa(columns)}
+	if err := p.Generate(t.Context(), append(args, more...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Refuses runs the program and wants an exit code, and words on standard error.
+func (p Program) Refuses(t *testing.T, want int, say string, args ...string) {
+	t.Helper()
+	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
+		t.Errorf("%v: exit code %d, want %d and something of %q: %s", args, code, want, say, said)
+	}
+}
+
+// Read reads a file.
+func Read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Table reads a file or folder as a whole: the names and values of its columns, with NaN
+// for missing values.
+func Table(t *testing.T, path string, opt chunkio.Options) (names []string, columns [][]float64) {
+	t.Helper()
+	opt.Missing = stream.MissingKeep
+	src, err := chunkio.Open(t.Context(), []string{path}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	columns = make([][]float64, len(src.Columns()))
+	for _, c := range src.Columns() {
+		names = append(names, c.Name)
+	}
+	for c, err := range src.Chunks(t.Context(), stream.Range{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range columns {
+			columns[j] = append(columns[j], c.Col(j)...)
+		}
+	}
+	return names, columns
+}
+
+// CheckTables wants as many cells in every row of a table as in its head.
+func CheckTables(t *testing.T, text string) {
+	t.Helper()
+	cells := 0
+	for _, l := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(l, "|") {
+			cells = 0
+			continue
+		}
+		n := strings.Count(l, "|") - strings.Count(l, `\|`)
+		if cells != 0 && n != cells {
+			t.Errorf("%d cells in a table of %d: %s", n-1, cells-1, l)
+		}
+		cells = n
+	}
+}
+
+// NoScratch wants no scratch folder of bench in the system's folder for temporary files,
+// which the test has set.
+func NoScratch(t *testing.T) {
+	t.Helper()
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ufs-stream-bench-*")); len(left) != 0 {
+		t.Errorf("scratch is left: %v", left)
+	}
+}
+
+// CancelAt cancels when a write begins with a word.
+type CancelAt struct {
+	Word   string
+	Cancel func()
+}
+
+// Write implements io.Writer.
+func (c CancelAt) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte(c.Word)) {
+		c.Cancel()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,71 @@
+// Package cli is what the verbs of the bench share: the command above them, its output and how their
+// numbers are written.
+package cli
+
+import (
+	"context"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Shared is what the verbs share.
+type Shared struct {
+	Out   *program.Writer // results
+	Err   io.Writer       // everything else
+	Quiet bool
+	args  []string
+}
+
+// Verb makes a verb of the bench.
+type Verb func(*Shared) *cobra.Command
+
+// Run is the bench with some verbs; it returns the exit code.
+func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb) int {
+	c := &Shared{args: args, Out: program.NewWriter(out, "standard output"), Err: errw}
+	root := &cobra.Command{
+		Use:   "bench",
+		Short: "Make data for ufs-stream, and measure it",
+	}
+	program.Group(root, "verb")
+	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false, "no progress on standard error")
+	for _, verb := range verbs {
+		root.AddCommand(verb(c))
+	}
+	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
+}
+
+// CommandLine is the command that makes the same results again.
+func (c *Shared) CommandLine() string {
+	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
+}
+
+// Remarks is where a verb says what it is doing.
+func (c *Shared) Remarks() io.Writer {
+	if c.Quiet {
+		return io.Discard
+	}
+	return c.Err
+}
+
+// WholeNumbers reads numbers such as 1000 and 1e4.
+func WholeNumbers(flag string, words []string) ([]int64, error) {
+	var numbers []int64
+	for _, w := range words {
+		v, err := strconv.ParseFloat(strings.TrimSpace(w), 64)
+		if err != nil || v < 1 || v != math.Trunc(v) || v > 1e12 {
+			return nil, stream.Usagef("--%s %s: want whole numbers from 1 on, as 1000 or 1e4", flag, w)
+		}
+		numbers = append(numbers, int64(v))
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers), nil
+}

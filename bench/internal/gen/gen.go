@@ -1,0 +1,232 @@
+package gen
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// New makes the verb gen, with one verb below it for each kind of table.
+func New(c *cli.Shared) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "gen KIND",
+		Short: "Make a table of a known kind as Parquet, as a stream",
+		Long: `Make a table of a known kind as Parquet. Every value is a hash of seed, column and row:
+any number of rows is made in the same memory, and the bytes do not depend on --threads.
+What grows with a file is its footer; --files bounds it.`,
+	}
+	program.Group(cmd, "kind of table")
+	cmd.AddCommand(plantedCommand(c), gridCommand(c), sparseCommand(c), emnistCommand(c))
+	return cmd
+}
+
+// options are the flags that all kinds share but emnist.
+type options struct {
+	path    string
+	rows    int64
+	seed    uint64
+	typ     string
+	files   int
+	nulls   float64
+	threads int
+	answer  string
+}
+
+// add declares the flags. types are the types of values that the kind can have; the first
+// is the default.
+func (o *options) add(fs *pflag.FlagSet, types ...string) {
+	fs.StringVarP(&o.path, "output", "o", "", "write `PATH`: a Parquet file, or with --files a new folder")
+	fs.Int64Var(&o.rows, "rows", 10000, "rows")
+	fs.Uint64Var(&o.seed, "seed", 1, "seed, from 1 on")
+	fs.StringVar(&o.typ, "type", types[0], "type of the values: "+strings.Join(types, ", "))
+	fs.IntVar(&o.files, "files", 0, "split the rows, numbered through, into `N` files in a folder")
+	fs.IntVar(&o.threads, "threads", 0, "threads (default: all)")
+	fs.StringVar(&o.answer, "answer", "", "write what is known about the columns as JSON to `FILE` (default: PATH with the ending .json)")
+}
+
+func (o *options) addNulls(fs *pflag.FlagSet) {
+	fs.Float64Var(&o.nulls, "nulls", 0, "share of the values to leave out")
+}
+
+func (o *options) check(types ...string) error {
+	switch end := filepath.Ext(o.path); {
+	case place.IsURL(o.path) || place.IsURL(o.answer):
+		return stream.Usagef("gen writes local files; copy them to the store")
+	case o.path == "" || o.path == "-":
+		return stream.Usagef("-o is missing: name the Parquet file to make")
+	case o.files == 0 && end != "" && end != ".parquet":
+		return stream.Usagef("-o %s: gen writes Parquet; want the ending .parquet", o.path)
+	case o.rows < 1:
+		return stream.Usagef("--rows %d: want at least one row", o.rows)
+	case o.seed == 0:
+		return stream.Usagef("--seed 0: want a number from 1 on")
+	case !slices.Contains(types, o.typ):
+		return stream.Usagef("--type %s: want %s", o.typ, strings.Join(types, ", "))
+	case o.files < 0 || int64(o.files) > o.rows:
+		return stream.Usagef("--files %d: want between 1 and the number of rows", o.files)
+	case !(o.nulls >= 0 && o.nulls < 1):
+		return stream.Usagef("--nulls %v: want a share from 0 to below 1", o.nulls)
+	case o.threads < 0:
+		return stream.Usagef("--threads %d: want a number from 1 on, or 0 for all", o.threads)
+	}
+	if o.answer == "" {
+		o.answer = strings.TrimSuffix(filepath.Clean(o.path), ".parquet") + ".json"
+	}
+	if filepath.Clean(o.answer) == filepath.Clean(o.path) {
+		return stream.Usagef("--answer %s is the same file as -o", o.answer)
+	}
+	return nil
+}
+
+// rowsPerFile is the number of rows of the largest file.
+func (o options) rowsPerFile() int64 { return (o.rows-1)/int64(max(o.files, 1)) + 1 }
+
+// generate writes the table src and the answer beside it. Both appear when they are
+// complete, the answer a moment after the table; a failed run leaves neither.
+func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, w chunkio.WriteOptions, answer any) error {
+	answerFile, err := atomicfile.Create(ctx, o.answer)
+	if err != nil {
+		return err
+	}
+	defer answerFile.Close()
+	enc := json.NewEncoder(answerFile)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	parts := []part{{source: src}}
+	if o.files > 0 {
+		parts = nil
+		digits := len(fmt.Sprint(o.files - 1))
+		for i := range int64(o.files) {
+			n := int64(o.files)
+			parts = append(parts, part{
+				fmt.Sprintf("part-%0*d.parquet", digits, i),
+				rowRange{src, stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
+			})
+		}
+	}
+	w.Threads = o.threads
+	switch {
+	case w.Sparse:
+		w.RowGroupRows = listRows
+	case w.List != "":
+		w.RowGroupRows = min(groupRows(len(src.Columns()), 1), listRows)
+	default:
+		w.RowGroupRows = groupRows(len(src.Columns()), o.rowsPerFile())
+	}
+	if err := checkFooter(o, len(src.Columns()), w); err != nil {
+		return err
+	}
+	if err := writeParts(ctx, c, o.path, len(src.Columns()), parts, w); err != nil {
+		return err
+	}
+	return answerFile.Commit()
+}
+
+// listRows is the rows of a row group of lists: chunkio says what taller ones cost.
+const listRows = 512
+
+// maxColumnChunks bounds the footer of one file. The writer holds it in memory and reads it
+// back in the end, which takes 1.6 KB a column chunk (measured at 10,000 columns), so that
+// the largest footer takes 0.8 GB.
+const maxColumnChunks = 500000
+
+// checkFooter refuses files of more than maxColumnChunks.
+func checkFooter(o options, features int, w chunkio.WriteOptions) error {
+	switch {
+	case w.Sparse:
+		features = 2
+	case w.List != "":
+		features = 1
+	}
+	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
+	if groups*int64(features) <= maxColumnChunks {
+		return nil
+	}
+	most := max(maxColumnChunks/int64(features), 1) * int64(w.RowGroupRows)
+	return stream.Usagef("the footer of a file of %s rows x %s columns would not stay in memory; split it: --files %d",
+		humanize.Comma(o.rowsPerFile()), humanize.Comma(int64(features)), (o.rows-1)/most+1)
+}
+
+// part is one file to write. It is put into a folder, or is the output itself if it has no
+// name.
+type part struct {
+	name   string
+	source stream.Source
+}
+
+// writeParts writes the files and says how long it took.
+func writeParts(ctx context.Context, c *cli.Shared, path string, features int, parts []part, w chunkio.WriteOptions) error {
+	total := int64(0)
+	for _, p := range parts {
+		total += p.source.Rows()
+	}
+	begin := time.Now()
+	err := withProgress(c, total, func(count func(stream.Source) stream.Source) error {
+		if parts[0].name == "" {
+			return chunkio.WriteParquet(ctx, path, count(parts[0].source), w)
+		}
+		dir, err := atomicfile.CreateDir(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = dir.Abort(ctx) }() // of a local folder, so that nothing can be left
+		for _, p := range parts {
+			if err := chunkio.WriteParquet(ctx, filepath.Join(dir.Path(), p.name), count(p.source), w); err != nil {
+				return err
+			}
+		}
+		return dir.Commit(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	size, err := sizeOf(path)
+	if err != nil {
+		return err
+	}
+	if c.Quiet {
+		return nil
+	}
+	s := time.Since(begin).Seconds()
+	fmt.Fprintf(c.Err, "made %s: %s rows x %s features, %s in %.1f s: %s rows/s, %s/s\n", path,
+		humanize.Comma(total), humanize.Comma(int64(features)), humanize.IBytes(uint64(size)), s,
+		humanize.Comma(int64(float64(total)/s)), humanize.IBytes(uint64(float64(size)/s)))
+	return nil
+}
+
+// sizeOf is the size in bytes of a file, or of all files in a folder.
+func sizeOf(path string) (size int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return 0, &stream.OutputError{Path: path, Err: err}
+	}
+	return size, nil
+}

@@ -1,0 +1,176 @@
+package gen
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Filler makes any piece of any column by itself. Several pieces may be made at once.
+type Filler interface {
+	Columns() []stream.Column
+	Fill(j int, from int64, out []float64)
+}
+
+// filledTable is a source of the rows that a Filler makes. One block is in memory at a
+// time; its columns are made in parallel.
+type filledTable struct {
+	Filler
+	rows    int64
+	nulls   float64 // share of the values that are left out (NaN)
+	seed    uint64
+	threads int
+}
+
+// NewTable is a source of the first rows of a Filler, with no value left out.
+func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f, rows: rows} }
+
+// nullSeries is the first of the series that decide which values are left out, one a
+// column. Package planted uses other numbers.
+const nullSeries = 1 << 40
+
+// Rows implements stream.Source.
+func (s filledTable) Rows() int64 { return s.rows }
+
+// Cuts implements stream.Source.
+func (s filledTable) Cuts() []int64 { return []int64{0, s.rows} }
+
+// Chunks implements stream.Source; r may be any rows.
+func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	if r.All() {
+		r.To = s.rows
+	}
+	d := len(s.Columns())
+	height := min(int64(stream.BlockRows(d)), r.To-r.From)
+	limit := uint64(s.nulls * (1 << 53))
+	return func(yield func(*stream.Chunk, error) bool) {
+		data := make([]float64, int64(d)*height)
+		for from := r.From; from < r.To; from += height {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			n := int(min(height, r.To-from))
+			c := &stream.Chunk{Start: from, Block: n, Rows: n, Cols: d, Stride: n, Data: data[:d*n]}
+			if limit > 0 {
+				c.Missing = make([]stream.MissingCount, d)
+			}
+			kernel.Each(s.threads, d, func(j int) {
+				out := c.Col(j)
+				s.Fill(j, from, out)
+				if limit > 0 {
+					c.Missing[j].Nulls = s.leaveOut(j, from, out, limit)
+				}
+			})
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// leaveOut puts NaN where the column's null series, of 53 bits, is below limit.
+func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
+	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
+	for i := range out {
+		if chance.Bits(from+int64(i))>>11 < limit {
+			out[i] = math.NaN()
+			count++
+		}
+	}
+	return count
+}
+
+// rowRange is a source of some rows of another source. The rows keep their positions.
+type rowRange struct {
+	stream.Source
+	r stream.Range
+}
+
+// Rows implements stream.Source.
+func (s rowRange) Rows() int64 { return s.r.To - s.r.From }
+
+// Chunks implements stream.Source; it always gives all rows of the range.
+func (s rowRange) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return s.Source.Chunks(ctx, s.r)
+}
+
+// groupRows is how many rows a row group gets in a file of so many rows of d columns:
+// whole blocks within 64 MiB of float64, at most 65,536 rows. The writer holds one row
+// group and the footer in memory. Row groups grow, up to 256 MiB, while the footer would
+// have more than half of maxColumnChunks.
+func groupRows(d int, rows int64) int {
+	block := stream.BlockRows(d)
+	height := max(64<<20/(8*d*block), 1) * block
+	for height*d*8 <= 128<<20 && ((rows-1)/int64(height)+1)*int64(d) > maxColumnChunks/2 {
+		height *= 2
+	}
+	return min(height, 1<<16)
+}
+
+// countingSource counts the rows that are read from a source.
+type countingSource struct {
+	stream.Source
+	rows *atomic.Int64
+}
+
+// Chunks implements stream.Source.
+func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		for c, err := range s.Source.Chunks(ctx, r) {
+			if !yield(c, err) {
+				return
+			}
+			if err == nil {
+				s.rows.Add(int64(c.Rows))
+			}
+		}
+	}
+}
+
+// withProgress runs work and says every ten seconds how many of all rows have been read
+// from the sources that work passes through count. Its goroutine ends before it returns.
+func withProgress(c *cli.Shared, total int64, work func(count func(stream.Source) stream.Source) error) error {
+	var rows atomic.Int64
+	count := func(s stream.Source) stream.Source { return countingSource{s, &rows} }
+	if c.Quiet {
+		return work(count)
+	}
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		begin := time.Now()
+		tick := time.NewTicker(10 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			n, s := rows.Load(), time.Since(begin).Seconds()
+			rate := float64(n) / s
+			eta := "unknown"
+			if n > 0 {
+				eta = time.Duration(float64(total-n) / rate * float64(time.Second)).Round(time.Second).String()
+			}
+			fmt.Fprintf(c.Err, "%s of %s rows  %s rows/s  ETA %s\n",
+				humanize.Comma(n), humanize.Comma(total), humanize.Comma(int64(rate)), eta)
+		}
+	})
+	err := work(count)
+	close(done)
+	wait.Wait()
+	return err
+}

@@ -1,0 +1,211 @@
+package gen
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sort"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// texts makes rows of word counts. Words follow Zipf's law: the word of rank r comes
+// 1/(r+1) as often as the first. Three words in ten are drawn from the words of the row's
+// topic, which is its class; the others are drawn from all words.
+//
+// Topic t of T owns the ranks T·(2m+1)+t, m = 0, 1, …, so that the topics together own
+// half of all words and leave the commonest T to all. Ranks are scattered over the columns.
+type texts struct {
+	n            int64 // rows
+	topics       int
+	length       int // mean words a row; a row has from half to one and a half times as many
+	threads      int
+	columns      []stream.Column
+	columnOfRank []int32
+	allWords     []float64 // cumulated frequencies of the ranks
+	ownWords     []float64 // cumulated frequencies of a topic's words, by m
+	rows         planted.Series
+}
+
+const (
+	textRows   = 0  // the series of the rows
+	textOrder  = 1  // the series of the columns' order
+	topicWords = 77 // of 256 words are drawn from the topic's
+)
+
+func newTexts(n int64, columns, topics, length int, seed uint64, threads int) *texts {
+	s := &texts{n: n, topics: topics, length: length, threads: threads, rows: planted.NewSeries(seed, textRows)}
+	order := planted.NewSeries(seed, textOrder)
+	sum := 0.0
+	for r := range columns {
+		s.columns = append(s.columns, stream.Column{Name: fmt.Sprintf("values[%d]", r), Type: "float"})
+		s.columnOfRank = append(s.columnOfRank, int32(r))
+		sum += 1 / float64(r+1)
+		s.allWords = append(s.allWords, sum)
+		if s.rank(topics-1, r) < columns {
+			s.ownWords = append(s.ownWords, sum)
+		}
+	}
+	for i := columns - 1; i > 0; i-- {
+		j := order.Bits(int64(i)) % uint64(i+1)
+		s.columnOfRank[i], s.columnOfRank[j] = s.columnOfRank[j], s.columnOfRank[i]
+	}
+	return s
+}
+
+// rank is the rank of word m of a topic.
+func (s *texts) rank(topic, m int) int { return s.topics*(2*m+1) + topic }
+
+// class is the topic of a row.
+func (s *texts) class(row int64) int { return int(s.rows.Bits(row) % uint64(s.topics)) }
+
+// row appends the words of a row, with repeats, in column order.
+func (s *texts) row(row int64, words []int32) []int32 {
+	topic, own := s.class(row), planted.Series(s.rows.Bits(row))
+	from := len(words)
+	length := max(1, s.length/2+int(own.Bits(0)%uint64(s.length+1)))
+	for i := range length {
+		bits := own.Bits(int64(i) + 1)
+		u := float64(bits&(1<<53-1)) / (1 << 53)
+		var rank int
+		if bits>>56 < topicWords {
+			rank = s.rank(topic, drawRank(s.ownWords, u))
+		} else {
+			rank = drawRank(s.allWords, u)
+		}
+		words = append(words, s.columnOfRank[rank])
+	}
+	slices.Sort(words[from:])
+	return words
+}
+
+// drawRank is the first index whose cumulated frequency exceeds the share u of the sum.
+func drawRank(cumulated []float64, u float64) int {
+	last := len(cumulated) - 1
+	x := u * cumulated[last]
+	return min(sort.Search(last, func(i int) bool { return cumulated[i] > x }), last)
+}
+
+// csr counts the words of the rows from, …, to-1.
+func (s *texts) csr(from, to int64) *stream.CSR {
+	c := &stream.CSR{RowPtr: []int{0}}
+	var words []int32
+	for row := from; row < to; row++ {
+		words = s.row(row, words[:0])
+		for i, w := range words {
+			if i == 0 || w != words[i-1] {
+				c.Index = append(c.Index, w)
+				c.Value = append(c.Value, 0)
+			}
+			c.Value[len(c.Value)-1]++
+		}
+		c.RowPtr = append(c.RowPtr, len(c.Index))
+	}
+	return c
+}
+
+// Columns implements stream.Source; chunkio gives the columns of such lists these names.
+func (s *texts) Columns() []stream.Column { return s.columns }
+
+// Rows implements stream.Source.
+func (s *texts) Rows() int64 { return s.n }
+
+// Cuts implements stream.Source.
+func (s *texts) Cuts() []int64 { return []int64{0, s.n} }
+
+// textBlock is the rows of a block, which takes 2 MB with 100 words a row.
+const textBlock = 2048
+
+// Chunks implements stream.Source; r may be any rows. Every thread makes a block at a time.
+func (s *texts) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
+	if r.All() {
+		r.To = s.n
+	}
+	workers := s.threads
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return func(yield func(*stream.Chunk, error) bool) {
+		blocks := make([]*stream.CSR, workers)
+		for from := r.From; from < r.To; from += int64(workers) * textBlock {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			start := func(i int) int64 { return min(from+int64(i)*textBlock, r.To) }
+			kernel.Each(workers, workers, func(i int) { blocks[i] = s.csr(start(i), start(i+1)) })
+			for i, b := range blocks {
+				n := len(b.RowPtr) - 1
+				if n > 0 && !yield(&stream.Chunk{Start: start(i), Block: n, Rows: n, Cols: len(s.columns), Sparse: b}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sparseAnswer names the words of each topic, the commonest first.
+type sparseAnswer struct {
+	answer
+	Read   string     `json:"sparse"` // the value of ufs-stream's --sparse that reads the table
+	Topics [][]string `json:"topics"`
+}
+
+func (s *texts) parts(o options) sparseAnswer {
+	a := sparseAnswer{answer: o.commonAnswer("sparse", len(s.columns), s.topics), Read: fmt.Sprintf("indices,values,%d", len(s.columns))}
+	for t := range s.topics {
+		var words []string
+		for m := range s.ownWords {
+			words = append(words, s.columns[s.columnOfRank[s.rank(t, m)]].Name)
+		}
+		a.Topics = append(a.Topics, words)
+	}
+	return a
+}
+
+func sparseCommand(c *cli.Shared) *cobra.Command {
+	var o options
+	var columns, classes, words int
+	types := []string{"float", "double"}
+	cmd := &cobra.Command{
+		Use:   "sparse -o FILE.parquet",
+		Short: "Word counts of texts on a few topics, as lists of indices and values",
+		Long: `Make rows of word counts with Zipf's frequencies, topics as classes, as two columns of
+lists, indices and values. Read them with --sparse indices,values,D, where D is --columns.`,
+		Args: program.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(types...); err != nil {
+				return err
+			}
+			switch {
+			case classes < 2 || classes > 1000:
+				return stream.Usagef("--classes %d: want between 2 and 1000", classes)
+			case columns < 4*classes || columns > 1<<20:
+				return stream.Usagef("--columns %d: want between %d, 4 a class, and %d", columns, 4*classes, 1<<20)
+			case words < 1 || words > 1<<20:
+				return stream.Usagef("--words %d: want between 1 and %d", words, 1<<20)
+			}
+			s := newTexts(o.rows, columns, classes, words, o.seed, o.threads)
+			w := chunkio.WriteOptions{
+				Type: o.typ, Sparse: true,
+				LabelName: LabelName, Label: func(row int64) int32 { return int32(s.class(row)) },
+			}
+			return generate(cmd.Context(), c, o, s, w, s.parts(o))
+		},
+	}
+	o.add(cmd.Flags(), types...)
+	fs := cmd.Flags()
+	fs.IntVar(&columns, "columns", 5000, "words in all")
+	fs.IntVar(&classes, "classes", 10, "topics")
+	fs.IntVar(&words, "words", 100, "mean number of words in a row")
+	return cmd
+}

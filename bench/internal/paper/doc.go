@@ -1,0 +1,9 @@
+// Package paper is the verb paper: the papers' tables on the real datasets, their figures beside
+// ours.
+//
+//  1. A table is data (tables.go): the sets, the methods, the figures to compare with and where
+//     those are from.
+//  2. fill makes all selections of a table and then clusters with them, by select and eval of
+//     ufs-stream itself (run.go).
+//  3. write writes each figure, ours and the difference as Markdown (write.go).
+package paper

@@ -1,0 +1,154 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// options are the flags of paper.
+type options struct {
+	data     string
+	emnist   string
+	tables   []string
+	datasets []string
+	output   string
+	binary   string
+	quick    bool
+	seed     uint64
+	threads  int
+	progress io.Writer
+	command  string // the command line, for the results
+}
+
+// New makes the verb paper.
+func New(c *cli.Shared) *cobra.Command {
+	o := new(options)
+	var names []string
+	for _, t := range allTables() {
+		names = append(names, t.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "paper --data DIR",
+		Short: "The papers' tables on the real datasets, beside their figures",
+		Long: `Runs ufs-stream itself, as a user would: select with each method, then one eval for
+each dataset, and writes one Markdown file: for every table the figure to compare with,
+ours, and the difference.
+
+  go run ./bench paper --data ../shared/datasets -o bench/results/paper.md
+  go run ./bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
+		Args: program.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.progress, o.command = c.Remarks(), c.CommandLine()
+			return o.run(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "", "folder `DIR` with orl.parquet, coil20.parquet, …")
+	f.StringVar(&o.emnist, "emnist", "", "folder `DIR` that gen emnist has made: a row of the SFUFS tables")
+	f.StringSliceVar(&o.tables, "tables", names, "only these `TABLES`")
+	f.StringSliceVar(&o.datasets, "datasets", nil, "only these `SETS`, as ORL,USPS")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` (default: standard output)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.BoolVar(&o.quick, "quick", false, "2 runs of 1 restart: to see that all works, not for figures")
+	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of everything random")
+	f.IntVar(&o.threads, "threads", 0, "`N` worker threads (0: one for each core)")
+	return cmd
+}
+
+// run fills the tables and writes them: all or nothing.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	tables, err := o.chooseTables()
+	if err != nil {
+		return err
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		return err
+	}
+	w, err := workshop.New(ctx, o.binary)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var outcomes []outcome
+	for _, t := range tables {
+		result, err := o.fill(ctx, w, t)
+		if err != nil {
+			return err
+		}
+		outcomes = append(outcomes, result)
+	}
+	var text bytes.Buffer
+	o.write(&text, host, w.Version, outcomes)
+	return results.Write(ctx, o.output, out, text.Bytes())
+}
+
+// chooseTables returns the tables that --tables names with the sets that --datasets names,
+// and with E-MNIST if --emnist gives it. All their files must be there.
+func (o *options) chooseTables() ([]table, error) {
+	if o.data == "" {
+		return nil, stream.Usagef("paper: --data DIR must name the folder of the datasets")
+	}
+	var chosen []table
+	var names, sets []string
+	for _, t := range allTables() {
+		names = append(names, t.name)
+		if t.emnist && o.emnist != "" {
+			t.sets = append(t.sets, emnistSet(o.emnist))
+		}
+		for _, s := range t.sets {
+			sets = append(sets, s.title)
+		}
+		if slices.Contains(o.tables, t.name) {
+			t.sets = slices.DeleteFunc(t.sets, func(s dataset) bool { return len(o.datasets) > 0 && !containsFold(o.datasets, s.title) })
+			if len(t.sets) > 0 {
+				chosen = append(chosen, t)
+			}
+		}
+	}
+	for _, name := range o.tables {
+		if !slices.Contains(names, name) {
+			return nil, stream.Usagef("paper: unknown table %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	slices.Sort(sets)
+	sets = slices.Compact(sets)
+	for _, name := range o.datasets {
+		if !containsFold(sets, name) {
+			return nil, stream.Usagef("paper: unknown dataset %q; there are %s", name, strings.Join(sets, ", "))
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, stream.Usagef("paper: tables %s have no dataset %s", strings.Join(o.tables, ", "), strings.Join(o.datasets, ", "))
+	}
+	for _, t := range chosen {
+		for _, s := range t.sets {
+			if _, err := os.Stat(o.input(s)); err != nil {
+				return nil, &stream.DataError{Path: o.input(s), RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("--data names the folder of the datasets, --datasets those that are wanted")}
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// containsFold says whether names has name; upper and lower case are the same.
+func containsFold(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+func (o *options) say(format string, args ...any) {
+	fmt.Fprintf(o.progress, "paper: "+format+"\n", args...)
+}

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
+	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+)
+
+// bench is the program with the verbs that these tests run.
+var bench = benchtest.Program{New, gen.New}
+
+func TestMain(m *testing.M) { benchtest.Main(m) }
+
+// tinyTable has every kind of contender, and reference figures that no score comes near.
+func tinyTable() table {
+	return table{
+		name: "tiny", title: "A table", about: "Of a test.", protocol: "greedy",
+		measures: []measure{{"NMI", "nmi_sqrt"}, {"ACC", "acc"}},
+		sets:     []dataset{{"Planted", "planted.parquet", 60, 8, []int{3, 6}}},
+		methods: []contender{
+			{title: allFeatures, baseline: true},
+			{title: "random", baseline: true},
+			{title: "greedy", flags: []string{"--method", "greedy"}},
+			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
+			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}},
+		},
+		references: []figure{
+			{"Planted", "greedy", "NMI", 3, -50, independent}, // no score is that low
+			{"Planted", "mcfs", "ACC", 6, 250, trial},         // nor that high
+		},
+		referenceSeconds: []figure{{set: "Planted", method: "greedy", value: 34496, source: printed}},
+	}
+}
+
+func TestPaperTable(t *testing.T) {
+	data := t.TempDir()
+	args := []string{"gen", "planted", "--rows", "500", "--columns", "60", "--label", "--classes", "8", "-o", filepath.Join(data, "planted.parquet"), "-q"}
+	if err := bench.Generate(t.Context(), args); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{data: data, quick: true, seed: 1, progress: io.Discard}
+	w, err := benchtest.Built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled, err := o.fill(t.Context(), w, tinyTable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range filled.rows {
+		got = append(got, r.method.title+" "+r.features())
+		s, ok := r.score("nmi_sqrt")
+		if !ok || s.Mean < 0 || s.Mean > 1 {
+			t.Errorf("%s: NMI %v", r.method.title, s)
+		}
+	}
+	want := []string{
+		"all 100 % (60)", "random 5 % (3)", "greedy 5 % (3)", "mcfs 5 % (3)", "sfufs scatter (ours) 5 % (3)",
+		"random 10 % (6)", "greedy 10 % (6)", "mcfs 10 % (6)", "sfufs scatter (ours) 10 % (6)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows are\n%q, want\n%q", got, want)
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	o.write(&text, host, w.Version, []outcome{filled})
+	for _, want := range []string{
+		"| -50.0 (a) |", "| 250.0 (b) |", farMark, "0 of 2 comparisons", "| 34,496 (c) |", "500 × 60", "kernel", w.Version, "--quick",
+		"all 500 rows in 8 clusters; 2 runs, each the best of 1", sources()[printed],
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, text.String())
+		}
+	}
+	benchtest.CheckTables(t, text.String())
+}
+
+// Every figure belongs to a set, a method, a measure and a count of its table.
+func TestPaperTablesAreConsistent(t *testing.T) {
+	for _, table := range allTables() {
+		for _, f := range table.references {
+			set := table.set(f.set)
+			m := slices.IndexFunc(table.methods, func(m contender) bool { return m.title == f.method })
+			if m < 0 || !slices.ContainsFunc(set.counts, func(k int) bool { return table.methods[m].featuresOn(set, k) == f.count }) {
+				t.Errorf("%s: no row for %+v", table.name, f)
+			}
+			if !slices.ContainsFunc(table.measures, func(m measure) bool { return m.title == f.measure }) || sources()[f.source] == "" {
+				t.Errorf("%s: no column or source for %+v", table.name, f)
+			}
+		}
+		for _, s := range table.sets {
+			if slices.Max(s.counts) > s.features || !slices.IsSorted(s.counts) {
+				t.Errorf("%s: %+v", table.name, s)
+			}
+		}
+		for _, m := range table.methods {
+			if m.baseline != (m.flags == nil) {
+				t.Errorf("%s: %s is neither a baseline nor has flags", table.name, m.title)
+			}
+		}
+	}
+}
+
+func TestPaperUsage(t *testing.T) {
+	empty := t.TempDir()
+	for _, c := range []struct {
+		code int
+		args []string
+		say  string
+	}{
+		{exit.Usage, nil, "--data"},
+		{exit.Usage, []string{"--data", empty, "--tables", "none"}, "there are greedy, sfufs"},
+		{exit.Usage, []string{"--data", empty, "--datasets", "none"}, "ORL"},
+		{exit.Usage, []string{"--data", empty, "--tables", "sfufs", "--datasets", "ORL"}, "tables sfufs have no dataset ORL"},
+		{exit.Data, []string{"--data", empty, "--datasets", "ORL"}, "orl.parquet"},
+	} {
+		out := filepath.Join(empty, "paper.md")
+		bench.Refuses(t, c.code, c.say, append([]string{"paper", "-o", out}, c.args...)...)
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v: left a file", c.args)
+		}
+	}
+}

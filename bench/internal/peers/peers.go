@@ -1,0 +1,188 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// options are the flags of peers.
+type options struct {
+	files          []string // Parquet files; none means generated sets
+	label          string
+	rows           []string
+	k              int
+	methods        []string
+	count, runs    int
+	giveUp         time.Duration
+	memory         program.Bytes
+	threads        int
+	peerScale      string // of the rows in Python: standard or none
+	python, binary string
+	folder, name   string
+	seed           uint64
+	progress       io.Writer
+
+	rowCounts []int64
+	generate  func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	command   string                                         // the command line, for the results
+}
+
+// defaults are what peers measures if its flags do not say otherwise.
+func defaults() *options {
+	return &options{
+		label: gen.LabelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
+		memory: 4 << 30, threads: runtime.NumCPU(), peerScale: "standard", python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
+		generate: workshop.StartSelf,
+	}
+}
+
+// New makes the verb peers.
+func New(c *cli.Shared) *cobra.Command {
+	o := defaults()
+	cmd := &cobra.Command{
+		Use:   "peers [FILE.parquet…]",
+		Short: "Time, memory and quality beside scikit-learn, and beside methods as scikit-feature has them",
+		Long: `Selects features with ufs-stream, with scikit-learn (variance, feature agglomeration, principal
+components) and with Laplacian score, SPEC and MCFS as the library scikit-feature has them, on
+dense matrices of rows by rows, of growing numbers of the same rows. Every selection is a process
+of its own, in turn with the others; the choices are judged alike, by ufs-stream eval. Python gets
+the rows as .npy, ufs-stream as Parquet. Without a FILE the sets are generated: planted and grid.
+
+The results are --results/NAME.md and NAME.csv. A method that took more than --give-up or
+--memory-limit is not tried on more rows, and the results say so.
+
+  go run ./bench peers
+  go run ./bench peers ../shared/datasets/mnist10k.parquet --rows 1000,4000 --give-up 30s`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
+			return o.run(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", o.label, "class column `COL`: never a feature")
+	f.StringSliceVar(&o.rows, "rows", o.rows, "numbers of rows, `N`,…, drawn by the seed")
+	f.IntVarP(&o.k, "k", "k", 0, "select `N` features (default: a tenth of them, 2 at least)")
+	f.StringSliceVar(&o.methods, "methods", nil, "only these `METHODS`; list names them all (default: all)")
+	f.IntVar(&o.count, "count", o.count, "`N` turns at every point, of which the median counts")
+	f.IntVar(&o.runs, "runs", o.runs, "judge by `N` runs of k-means")
+	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a selection that takes longer")
+	f.Var(&o.memory, "memory-limit", "`size` for a selection")
+	f.IntVar(&o.threads, "threads", o.threads, "`N` threads for every process")
+	f.StringVar(&o.peerScale, "peer-scale", o.peerScale, "scale of the columns in Python: standard, as most methods of ufs-stream have it, or none")
+	f.StringVar(&o.python, "python", o.python, "Python's program `FILE`, which has scikit-learn")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
+	f.StringVar(&o.name, "name", o.name, "`NAME` of the results")
+	f.Uint64Var(&o.seed, "seed", o.seed, "seed `N` of everything random")
+	return cmd
+}
+
+// validate parses the rows and refuses flags that cannot be right.
+func (o *options) validate() (err error) {
+	if o.rowCounts, err = cli.WholeNumbers("rows", o.rows); err != nil {
+		return err
+	}
+	switch {
+	case len(o.rowCounts) == 0 || o.rowCounts[0] < leastRows:
+		return stream.Usagef("peers: --rows: want numbers from %d on", leastRows)
+	case o.k < 0 || o.count < 1 || o.runs < 1 || o.threads < 1:
+		return stream.Usagef("peers: -k %d, --count %d, --runs %d, --threads %d: want numbers from 1 on", o.k, o.count, o.runs, o.threads)
+	case len(o.files) == 0 && o.label != gen.LabelName:
+		return stream.Usagef("peers: --label %s is for a FILE; the classes of generated sets are in column %s", o.label, gen.LabelName)
+	case o.peerScale != "standard" && o.peerScale != "none":
+		return stream.Usagef("peers: --peer-scale %s: want standard or none", o.peerScale)
+	case o.giveUp <= 0:
+		return stream.Usagef("peers: --give-up %s: want a time above 0", o.giveUp)
+	case o.seed == 0 || o.seed > math.MaxUint32:
+		return stream.Usagef("peers: --seed %d: want a number from 1 to %d, which NumPy takes as well", o.seed, uint32(math.MaxUint32))
+	case o.name == "" || strings.ContainsAny(o.name, "/\\"):
+		return stream.Usagef("peers: --name %q: want a name without slashes", o.name)
+	}
+	for i, path := range o.files {
+		if slices.ContainsFunc(o.files[:i], func(other string) bool { return tableName(other) == tableName(path) }) {
+			return stream.Usagef("peers: two files are called %s; results would not tell them apart", tableName(path))
+		}
+	}
+	for _, m := range o.methods {
+		if !slices.ContainsFunc(contenders(), func(c peer) bool { return c.name() == m }) {
+			return stream.Usagef("peers: --methods %s: want some of %s", m, strings.Join(contenderNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// leastRows is the least number of rows that every method can work on.
+const leastRows = 20
+
+// run measures and judges every set, then writes the results.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	if slices.Equal(o.methods, []string{"list"}) {
+		_, err := fmt.Fprintln(out, strings.Join(contenderNames(), "\n"))
+		return err
+	}
+	if err := o.validate(); err != nil {
+		return err
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		return err
+	}
+	r := &run{options: o, host: host}
+	if r.shop, err = workshop.New(ctx, o.binary); err != nil {
+		return err
+	}
+	defer r.shop.Close()
+	if err := r.findPython(ctx); err != nil {
+		return err
+	}
+	tables := o.files
+	if len(tables) == 0 {
+		if tables, err = r.makeTables(ctx); err != nil {
+			return err
+		}
+	}
+	for _, path := range tables {
+		if err := r.measureTable(ctx, path); err != nil {
+			return err
+		}
+	}
+	return r.write(ctx, out)
+}
+
+// makeTables generates the sets that are measured without a FILE.
+func (r *run) makeTables(ctx context.Context) ([]string, error) {
+	rows := fmt.Sprint(slices.Max(r.rowCounts))
+	var tables []string
+	for _, args := range [][]string{
+		{"planted", "--columns", "200", "--type", "float", "--label"},
+		{"grid", "--shape", "20x20", "--classes", "10"},
+	} {
+		path := r.shop.Path(args[0] + ".parquet")
+		r.say("making %s", filepath.Base(path))
+		args = slices.Concat([]string{"gen"}, args, []string{"--rows", rows, "--seed", fmt.Sprint(r.seed), "-o", path, "-q"})
+		if err := r.generate(ctx, args); err != nil {
+			return nil, err
+		}
+		tables = append(tables, path)
+	}
+	return tables, nil
+}
+
+func (o *options) say(format string, args ...any) {
+	fmt.Fprintf(o.progress, "peers: "+format+"\n", args...)
+}

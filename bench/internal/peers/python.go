@@ -1,0 +1,109 @@
+package peers
+
+import (
+	"context"
+	_ "embed" // for the script
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+//go:embed peers.py
+var pythonScript []byte
+
+// peer is what selects: ufs-stream, or a function of the script.
+type peer struct {
+	library string // as the results name it
+	method  string
+	about   string
+}
+
+const (
+	ourLibrary     = "ufs-stream"
+	sklearnLibrary = "scikit-learn"
+	denseLibrary   = "scikit-feature-like"
+	startMethod    = "start" // reads and chooses nothing
+)
+
+// contenders are all that can be measured, in the order of the results.
+func contenders() []peer {
+	return []peer{
+		{library: "Python", method: startMethod, about: "starts, imports the libraries and reads the rows, which every method in Python does as well"},
+		{library: sklearnLibrary, method: "variance", about: "the features that vary most, by VarianceThreshold"},
+		{library: sklearnLibrary, method: "agglomeration", about: "FeatureAgglomeration (Ward) of the features in k clusters, and of each the feature nearest to its mean"},
+		{library: sklearnLibrary, method: "pca", about: "the features of which the first k principal components explain most"},
+		{library: denseLibrary, method: "laplacian", about: "Laplacian score (He, Cai, Niyogi 2005) on a dense n × n matrix of the graph of 5 neighbours"},
+		{library: denseLibrary, method: "spec", about: "SPEC's φ₂ (Zhao, Liu 2007) by the full spectrum of a dense n × n matrix, as scikit-feature takes it; for γ(λ) = λ a product would do"},
+		{library: denseLibrary, method: "mcfs", about: "MCFS (Cai, Zhang, He 2010): the same graph as the Laplacian score, scikit-learn's spectral embedding and LARS"},
+		{library: ourLibrary, method: "laplacian", about: "Laplacian score on the anchor graph"},
+		{library: ourLibrary, method: "spec", about: "SPEC's φ₂ on the anchor graph"},
+		{library: ourLibrary, method: "mcfs", about: "MCFS on the anchor graph"},
+		{library: ourLibrary, method: "greedy", about: "the features that best reconstruct all others"},
+		{library: ourLibrary, method: "align", about: "the default where it can be served"},
+	}
+}
+
+// name is the peer's in --methods.
+func (p peer) name() string { return p.library + ":" + p.method }
+
+func contenderNames() []string {
+	var names []string
+	for _, p := range contenders() {
+		names = append(names, p.name())
+	}
+	return names
+}
+
+// findPython writes the script into the workshop, and checks that Python has what it needs.
+func (r *run) findPython(ctx context.Context) error {
+	const remedy = "install scikit-learn, by apt-get install python3-sklearn or pip install scikit-learn, or name a Python that has it: --python FILE"
+	path, err := exec.LookPath(r.python)
+	if err != nil {
+		return stream.Usagef("peers: --python %s is not there: %v; %s", r.python, err, remedy)
+	}
+	r.python, r.script = path, r.shop.Path("peers.py")
+	if err := os.WriteFile(r.script, pythonScript, 0o600); err != nil {
+		return &stream.OutputError{Path: r.script, Err: err}
+	}
+	out, _, err := workshop.Child(ctx, r.python, r.script, "check")
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return stream.Usagef("peers: %v\n%s", err, remedy)
+	}
+	r.versions = strings.TrimSpace(string(out))
+	return nil
+}
+
+// pythonChoice is what the script writes.
+type pythonChoice struct {
+	Chosen []int           `json:"chosen"`
+	Scores []stream.Number `json:"scores"` // null of a feature that cannot be ranked
+	Peak   int64           `json:"peak"`
+}
+
+// runPython selects by a method of the script. The peak is the script's own word, where the
+// system gives it: what the system says of a child counts this process as well.
+func (r *run) runPython(ctx context.Context, method string, rows *drawnRows, k int) (pythonChoice, workshop.Cost, error) {
+	out, took, err := workshop.Child(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
+		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
+		"--memory-limit", strconv.FormatInt(int64(r.memory), 10))
+	var choice pythonChoice
+	if err != nil {
+		return choice, took, err
+	}
+	if err := json.Unmarshal(out, &choice); err != nil {
+		return choice, took, fmt.Errorf("%s %s: what it wrote cannot be read: %w", r.script, method, err)
+	}
+	if choice.Peak > 0 {
+		took.Peak = choice.Peak
+	}
+	return choice, took, nil
+}

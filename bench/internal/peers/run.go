@@ -1,0 +1,228 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// run is a run of peers under way.
+type run struct {
+	*options
+	host     workshop.Machine
+	shop     *workshop.Workshop
+	script   string
+	versions string // of Python and its libraries
+	points   []point
+}
+
+// point is what is found about a peer on some rows of a table.
+type point struct {
+	table            string
+	rows             int64
+	features, k      int
+	peer             peer
+	turns            []workshop.Cost
+	chosen           []string
+	nmi, nmiStd, acc float64 // NaN where nothing was chosen
+	allNMI           float64 // of k-means on all features
+	explained        float64 // share of the sum of squares of the standardized features
+	ended            string  // why there is no choice; "" where there is
+}
+
+// tableName is how the results call a file.
+func tableName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// measureTable measures all peers on growing numbers of the rows of a table.
+func (r *run) measureTable(ctx context.Context, path string) error {
+	table := tableName(path)
+	ended := make(map[string]string) // by peer: where it ended
+	last := int64(0)
+	for _, n := range r.rowCounts {
+		rows, err := r.draw(ctx, path, n)
+		if err != nil {
+			return err
+		}
+		if rows.rows == last {
+			r.say("%s has %d rows and no more", table, last)
+			break
+		}
+		last = rows.rows
+		k := r.k
+		if k == 0 {
+			k = max(2, int(math.Round(float64(len(rows.names))/10)))
+		}
+		if k > len(rows.names) {
+			return stream.Usagef("peers: -k %d is more than the %d features of %s", k, len(rows.names), path)
+		}
+		first := len(r.points)
+		for _, p := range contenders() {
+			if len(r.methods) == 0 || slices.Contains(r.methods, p.name()) {
+				r.points = append(r.points, point{table: table, rows: rows.rows, features: len(rows.names), k: k, peer: p,
+					nmi: math.NaN(), nmiStd: math.NaN(), acc: math.NaN(), explained: math.NaN(), ended: ended[p.name()]})
+			}
+		}
+		points := r.points[first:]
+		if err := r.takeTurns(ctx, points, rows); err != nil {
+			return err
+		}
+		for _, p := range points {
+			if p.ended != "" && ended[p.peer.name()] == "" {
+				ended[p.peer.name()] = fmt.Sprintf("not tried: ended at %d rows", p.rows)
+			}
+		}
+		if err := r.judge(ctx, points, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeTurns runs every peer in turn, as often as asked, so that noise affects all of them alike.
+func (r *run) takeTurns(ctx context.Context, points []point, rows *drawnRows) error {
+	for range r.count {
+		for i := range points {
+			p := &points[i]
+			if p.ended != "" {
+				continue
+			}
+			took, err := r.choose(ctx, p, rows)
+			if err != nil {
+				if p.ended = r.reasonToEnd(ctx, took, err); p.ended == "" {
+					return err
+				}
+				p.turns, p.chosen = nil, nil
+				r.say("%s, %d rows, %s: %s", p.table, p.rows, p.peer.name(), p.ended)
+				continue
+			}
+			p.turns = append(p.turns, took)
+			r.say("%s, %d rows, %s: %s s", p.table, p.rows, p.peer.name(), results.Seconds(took.Wall.Seconds()))
+		}
+	}
+	return nil
+}
+
+// choose is one selection, within the limits.
+func (r *run) choose(ctx context.Context, p *point, rows *drawnRows) (workshop.Cost, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
+	defer cancel()
+	p.chosen = nil
+	if p.peer.library != ourLibrary {
+		choice, took, err := r.runPython(ctx, p.peer.method, rows, p.k)
+		if err != nil {
+			return took, err
+		}
+		for _, j := range choice.Chosen {
+			if j < 0 || j >= len(rows.names) {
+				return took, fmt.Errorf("%s chose feature %d of %d", p.peer.name(), j, len(rows.names))
+			}
+			p.chosen = append(p.chosen, rows.names[j])
+		}
+		return took, nil
+	}
+	args := []string{rows.parquet, "--method", p.peer.method, "-k", strconv.Itoa(p.k), "--label", r.label,
+		"--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads), "--memory-limit", strconv.FormatInt(int64(r.memory), 10)}
+	if p.peer.method == "mcfs" {
+		args = append(args, "--clusters", strconv.Itoa(rows.classes))
+	}
+	sel, took, err := r.shop.RunSelect(ctx, args...)
+	if err != nil {
+		return took, err
+	}
+	for _, f := range sel.Selected {
+		p.chosen = append(p.chosen, f.Name)
+	}
+	return took, nil
+}
+
+// reasonToEnd says why a failed selection only ends its row of the results. It is "" if the
+// failure is a fault. The cpu time tells a slow method from a machine that was busy otherwise.
+func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) string {
+	var failed *workshop.ChildError
+	switch {
+	case !errors.As(err, &failed) || ctx.Err() != nil:
+		return ""
+	case failed.TimedOut:
+		return fmt.Sprintf("ended: more than --give-up %s (cpu %s s)", r.giveUp, results.Seconds(took.CPU.Seconds()))
+	case failed.Code == exit.Memory:
+		return fmt.Sprintf("ended: more than --memory-limit %s", r.memory.String())
+	}
+	return ""
+}
+
+// judge scores all choices at one point by ufs-stream eval: the same k-means, also on all
+// features, and the same reconstruction of the standardized features.
+func (r *run) judge(ctx context.Context, points []point, rows *drawnRows) error {
+	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
+		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
+	judged := 0
+	for i, p := range points {
+		if len(p.chosen) == 0 || p.peer.method == startMethod {
+			continue
+		}
+		path := r.shop.Path(fmt.Sprintf("chosen-%d.json", i))
+		if err := writeChoice(path, p, rows); err != nil {
+			return err
+		}
+		args = append(args, "--selection", p.peer.name()+"="+path)
+		judged++
+	}
+	if judged == 0 {
+		return nil
+	}
+	var found stream.Evaluation
+	if _, err := r.shop.RunJSON(ctx, &found, "eval", args...); err != nil {
+		return err
+	}
+	for _, e := range found.Results {
+		if e.NMISqrt == nil || e.ACC == nil {
+			return fmt.Errorf("eval judged %s without scores", e.Name)
+		}
+		if e.Name == judge.All {
+			for i := range points {
+				points[i].allNMI = float64(e.NMISqrt.Mean)
+			}
+			continue
+		}
+		i := slices.IndexFunc(points, func(p point) bool { return p.peer.name() == e.Name })
+		if i < 0 {
+			return fmt.Errorf("eval judged %s, which was not asked for", e.Name)
+		}
+		p := &points[i]
+		p.nmi, p.nmiStd, p.acc = float64(e.NMISqrt.Mean), float64(e.NMISqrt.Std), float64(e.ACC.Mean)
+		p.explained = 1 - float64(e.Reconstruction)
+	}
+	return nil
+}
+
+// writeChoice writes what eval needs of a selection.
+func writeChoice(path string, p point, rows *drawnRows) error {
+	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.name(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
+		Options: map[string]any{"scale": "standard", "missing": "error"}}
+	for i, name := range p.chosen {
+		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Column: slices.Index(rows.names, name)})
+	}
+	for _, name := range rows.names {
+		s.Columns = append(s.Columns, stream.ColumnReport{Name: name})
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return &stream.OutputError{Path: path, Err: err}
+	}
+	defer f.Close()
+	return errors.Join(s.Encode(f), f.Close())
+}

@@ -1,0 +1,89 @@
+package quality
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// choose is one selection within the limits of time and memory.
+func (r *run) choose(ctx context.Context, s dataset, v variant, path string, k int) (*stream.Selection, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	q := ufs.Request{
+		Inputs: []string{path}, Method: v.method, Scale: v.scale, Options: v.settings, K: k, Missing: missingPolicy,
+		Seed: r.seed, Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch,
+	}
+	if path == s.path {
+		q.Label = s.label // the halves have no labels
+		if s.rows > r.rows {
+			q.SampleRows = r.rows
+		}
+	}
+	sel, err := ufs.Select(ctx, q)
+	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
+		err = nil // the choice is made all the same
+	}
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = context.DeadlineExceeded
+	}
+	return sel, err
+}
+
+// chooseHalves selects from the halves, as numbers of features; nil where one cannot be
+// selected from.
+func (r *run) chooseHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
+	if v.baseline != "" || k == 0 {
+		return nil, nil
+	}
+	var orders [][]int
+	number := make(map[string]int)
+	for _, path := range halves {
+		sel, err := r.choose(ctx, s, v, path, k)
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		var order []int
+		for _, f := range sel.Selected {
+			if _, ok := number[f.Name]; !ok {
+				number[f.Name] = len(number)
+			}
+			order = append(order, number[f.Name])
+		}
+		orders = append(orders, order)
+	}
+	return orders, nil
+}
+
+// probe finds out which variants need a run for every number of features, on a small table.
+func (r *run) probe(ctx context.Context) ([]bool, error) {
+	s, err := probeKind().write(ctx, r.scratch)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.examine(ctx, &s); err != nil {
+		return nil, err
+	}
+	out := make([]bool, len(r.variants))
+	for i, v := range r.variants {
+		if out[i] = v.perCount; out[i] || v.baseline != "" {
+			continue
+		}
+		few, fewErr := r.choose(ctx, s, v, s.path, 5)
+		many, manyErr := r.choose(ctx, s, v, s.path, 15)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		out[i] = fewErr != nil || manyErr != nil || !begins(many, few)
+	}
+	return out, nil
+}
+
+// begins says whether the choice of many features begins with the choice of few.
+func begins(many, few *stream.Selection) bool {
+	return len(few.Selected) <= len(many.Selected) && slices.EqualFunc(few.Selected, many.Selected[:len(few.Selected)],
+		func(a, b stream.Selected) bool { return a.Name == b.Name })
+}

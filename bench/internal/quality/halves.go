@@ -1,0 +1,91 @@
+package quality
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// halvesOf writes halves of the rows of a set that selections are made from, in complementary
+// pairs, and returns their paths: no row is in both halves of a pair, so that two choices agree
+// by what the data is like, and not by the rows that they share.
+func (o *options) halvesOf(ctx context.Context, s dataset, scratch string) ([]string, error) {
+	opt := chunkio.Options{Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
+	rows := s.rows
+	if rows > o.rows {
+		opt.Sample, rows = o.rows, o.rows
+	}
+	ds, err := chunkio.Open(ctx, []string{s.path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer ds.Close()
+	var paths []string
+	for pair := range o.halves / 2 {
+		first := make([]bool, rows)
+		for i, r := range rand.New(rand.NewPCG(o.seed, uint64(pair))).Perm(int(rows)) {
+			first[r] = i < int(rows+1)/2
+		}
+		for half := range 2 {
+			path := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d.parquet", s.name, pair, half))
+			src := someRows{Source: ds, keep: func(row int) bool { return first[row] == (half == 0) }}
+			if err := chunkio.WriteParquet(ctx, path, src, chunkio.WriteOptions{Threads: o.threads}); err != nil {
+				return nil, err
+			}
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// someRows is a source of the rows of another that keep wants, which are counted as they come.
+type someRows struct {
+	stream.Source
+	keep func(row int) bool
+}
+
+// Rows implements stream.Source: only reading tells.
+func (s someRows) Rows() int64 { return -1 }
+
+// Cuts implements stream.Source.
+func (s someRows) Cuts() []int64 { return nil }
+
+// Chunks implements stream.Source; it always gives all rows.
+func (s someRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(yield func(*stream.Chunk, error) bool) {
+		read, start := 0, int64(0)
+		for c, err := range s.Source.Chunks(ctx, stream.Range{}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			var kept []int
+			for i := range c.Rows {
+				if s.keep(read + i) {
+					kept = append(kept, i)
+				}
+			}
+			read += c.Rows
+			if len(kept) == 0 {
+				continue
+			}
+			out := &stream.Chunk{Start: start, Block: len(kept), Rows: len(kept), Cols: c.Cols, Stride: len(kept),
+				Data: make([]float64, len(kept)*c.Cols), Missing: c.Missing}
+			for j := range c.Cols {
+				from, to := c.Col(j), out.Col(j)
+				for at, i := range kept {
+					to[at] = from[i]
+				}
+			}
+			start += int64(len(kept))
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}

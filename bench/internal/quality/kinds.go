@@ -1,0 +1,180 @@
+package quality
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/planted"
+)
+
+// madeKinds are the generated sets. Each asks one thing of a method.
+func madeKinds() []madeKind {
+	return []madeKind{
+		{name: "made-planted", about: "factors that follow the classes, each in redundant columns, among mixtures and noise in units of their own",
+			rows: 1000, make: func() classed {
+				return plantedSet{planted.New(planted.Options{Rows: 1000, Columns: 150, Classes: 8})}
+			}},
+		{name: "made-nuisance", about: "8 factors of the classes in 5 columns each, beside 3 directions of 4 times the variance in 15 columns each that tell nothing",
+			rows: 1000, make: nuisance},
+		{name: "made-copies", about: "6 factors of the classes in 60, 30, 15, 8, 4 and 2 redundant columns",
+			rows: 1000, make: copies},
+		{name: "made-noise", about: "10 columns of the classes among 390 of noise of the same variance",
+			rows: 800, make: func() classed { return few(3, 10, 390, 5, 0.8) }},
+		{name: "made-few", about: "clusters in 30 columns of 200; the others are mixtures of 20 factors that tell nothing",
+			rows: 800, make: fewAmongFactors},
+		{name: "made-wide", about: "130 rows of 2,400 columns: 5 smooth directions rule, as light does in faces; the classes show in patches",
+			rows: 130, make: wide},
+		{name: "made-words", about: "counts of 1,200 words, most of them 0; 5 topics have 40 words each",
+			rows: 1000, make: wordCounts},
+		{name: "made-nothing", about: "noise, and classes by chance: there is nothing to find, so that it takes no part in ranks and means",
+			rows: 500, unranked: true, make: func() classed { return few(8, 0, 150, 5, 0) }},
+	}
+}
+
+// probeKind is a small table that shows how methods behave. Its columns are pixels, for methods
+// that take no others.
+func probeKind() madeKind {
+	return madeKind{name: "probe", rows: 200, make: func() classed {
+		const width = 8
+		t := few(9, 12, 36, 4, 0.7)
+		for j := range t.names {
+			t.names[j].Name = fmt.Sprintf("px_%d_%d", j/width, j%width)
+		}
+		return t
+	}}
+}
+
+// plantedSet is a table of package planted.
+type plantedSet struct{ *planted.Table }
+
+func (p plantedSet) answer() (groups [][]string) {
+	for _, g := range p.Answer().Groups {
+		var names []string
+		for _, j := range g {
+			names = append(names, p.Columns()[j].Name)
+		}
+		groups = append(groups, names)
+	}
+	return groups
+}
+
+// show adds count columns of group that show a factor.
+func (t *madeTable) show(count, group, factor int, weight, noise float64) {
+	for range count {
+		t.columns = append(t.columns, madeColumn{group: group, terms: []madeTerm{{factor, weight}}, noise: noise})
+	}
+}
+
+// idle adds count columns of noise of variance 1.
+func (t *madeTable) idle(count int) {
+	for range count {
+		t.columns = append(t.columns, madeColumn{noise: 1})
+	}
+}
+
+func nuisance() classed {
+	t := &madeTable{seed: 2, classes: 8}
+	for f := range 8 {
+		t.factors = append(t.factors, madeFactor{share: 0.85})
+		t.show(5, f+1, f, 0.95, 0.3)
+	}
+	for f := range 3 {
+		t.factors = append(t.factors, madeFactor{})
+		t.show(15, 0, 8+f, 1.9, 0.6)
+	}
+	t.idle(115)
+	return t.seal()
+}
+
+func copies() classed {
+	t := &madeTable{seed: 4, classes: 6}
+	for f, count := range []int{60, 30, 15, 8, 4, 2} {
+		t.factors = append(t.factors, madeFactor{share: 0.85})
+		t.show(count, f+1, f, 0.97, 0.25)
+	}
+	t.idle(41)
+	return t.seal()
+}
+
+// few has single columns that follow the classes, and noise.
+func few(seed uint64, columns, noise, classes int, share float64) *madeTable {
+	t := &madeTable{seed: seed, classes: classes}
+	for f := range columns {
+		t.factors = append(t.factors, madeFactor{share: share})
+		t.show(1, f+1, f, 1, 0)
+	}
+	t.idle(noise)
+	return t.seal()
+}
+
+func fewAmongFactors() classed {
+	t := &madeTable{seed: 5, classes: 6}
+	for f := range 30 {
+		t.factors = append(t.factors, madeFactor{share: 0.95})
+		t.show(1, f+1, f, 1, 0)
+	}
+	for range 20 {
+		t.factors = append(t.factors, madeFactor{})
+	}
+	for j := range 170 {
+		c := madeColumn{noise: 0.5}
+		for n := range 3 {
+			weight := t.series(madeOrder + 1).Normal(int64(3*j + n))
+			c.terms = append(c.terms, madeTerm{30 + int(t.series(madeOrder+2).Bits(int64(3*j+n))%20), weight / 2})
+		}
+		t.columns = append(t.columns, c)
+	}
+	return t.seal()
+}
+
+// wide is 60 × 40 pixels: smooth waves of light over all of them, and 9 patches of 9 × 9 that
+// follow the classes.
+func wide() classed {
+	const height, width, waves, patches, side = 60, 40, 5, 9, 9
+	t := &madeTable{seed: 6, classes: 10}
+	for range waves {
+		t.factors = append(t.factors, madeFactor{})
+	}
+	for range patches {
+		t.factors = append(t.factors, madeFactor{share: 0.9})
+	}
+	for r := range height {
+		for c := range width {
+			column := madeColumn{noise: 0.3}
+			for w := range waves {
+				phase := float64(w+1) * (float64(r)/height + float64(w%3)*float64(c)/width)
+				column.terms = append(column.terms, madeTerm{w, 0.8 * math.Cos(math.Pi*phase)})
+			}
+			for p := range patches {
+				top, left := 4+18*(p/3), 3+13*(p%3)
+				if r >= top && r < top+side && c >= left && c < left+side {
+					column.terms, column.group = append(column.terms, madeTerm{waves + p, 1.2}), p+1
+				}
+			}
+			t.columns = append(t.columns, column)
+		}
+	}
+	return t.seal()
+}
+
+// wordCounts has words whose chances follow Zipf's law; those of a topic are six times as
+// frequent in its class. Any word of a topic tells of it.
+func wordCounts() classed {
+	t := &madeTable{seed: 7, classes: 5}
+	for j := range 1200 {
+		common := min(0.15, 3/float64(j+10))
+		c := madeColumn{chance: make([]float64, t.classes)}
+		topic := -1
+		if j%6 == 3 {
+			topic = j / 6 % t.classes
+			c.group = topic + 1
+		}
+		for class := range c.chance {
+			if c.chance[class] = common; class == topic {
+				c.chance[class] = min(6*common, 0.5)
+			}
+		}
+		t.columns = append(t.columns, c)
+	}
+	return t.seal()
+}

@@ -1,0 +1,174 @@
+package quality
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func spreadOf(mean float64) *stream.Spread { return &stream.Spread{Mean: stream.Number(mean)} }
+
+// classShare is the share of a column's variance that lies between the classes.
+func classShare(x, class []float64) float64 {
+	sum, count := map[float64]float64{}, map[float64]float64{}
+	mean, whole, between := 0.0, 0.0, 0.0
+	for i, v := range x {
+		sum[class[i]] += v
+		count[class[i]]++
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		whole += (v - mean) * (v - mean)
+	}
+	for c, n := range count {
+		between += n * (sum[c]/n - mean) * (sum[c]/n - mean)
+	}
+	return between / whole
+}
+
+// TestMadeSetsHideTheirAnswer: the columns of an answer tell of the classes and the others do
+// not; the same call makes the same bytes.
+func TestMadeSetsHideTheirAnswer(t *testing.T) {
+	for _, k := range madeKinds() {
+		s := must.Get(k.write(t.Context(), t.TempDir()))(t)
+		again := must.Get(k.write(t.Context(), t.TempDir()))(t)
+		if benchtest.Read(t, s.path) != benchtest.Read(t, again.path) {
+			t.Errorf("%s: other bytes the second time", k.name)
+		}
+		names, columns := benchtest.Table(t, s.path, chunkio.Options{})
+		label := columns[len(columns)-1]
+		known := slices.Concat(s.answer...)
+		classes := slices.Max(label) + 1
+		told := 0
+		for j, x := range columns[:len(columns)-1] {
+			share := classShare(x, label)
+			// By chance the share is (classes−1)/rows, with a deviation of √(2·(classes−1))/rows;
+			// six of these and half again leave room for thousands of columns.
+			chance := 1.5 * (classes - 1 + 6*math.Sqrt(2*(classes-1))) / float64(k.rows)
+			if slices.Contains(known, names[j]) {
+				if share > 2*(classes-1)/float64(k.rows) {
+					told++
+				}
+			} else if share > chance && k.name != "made-planted" { // whose mixtures follow the classes too
+				t.Errorf("%s: column %s is not of the answer, and %.3f of its variance is between the classes", k.name, names[j], share)
+			}
+		}
+		// Rare words tell of their topics too, but seldom occur; one factor of the planted set
+		// follows no class.
+		least := map[string]float64{"made-words": 0.3, "made-planted": 0.8}[k.name]
+		if least == 0 {
+			least = 0.9
+		}
+		if float64(told) < least*float64(len(known)) && !k.unranked {
+			t.Errorf("%s: %d of %d columns of the answer tell of the classes", k.name, told, len(known))
+		}
+	}
+}
+
+// TestHalvesAreComplementary: the two halves of a pair have all rows between them, each once,
+// also of a sample, and keep what is missing.
+func TestHalvesAreComplementary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	must.Do(t, bench.Generate(t.Context(), []string{"gen", "planted", "-q", "-o", path, "--rows", "501", "--columns", "12", "--label", "--nulls", "0.1"}))
+	for _, most := range []int64{1000, 100} {
+		o := &options{seed: 3, halves: 4, rows: most}
+		s := dataset{name: "a", path: path}
+		must.Do(t, o.examine(t.Context(), &s))
+		paths := must.Get(o.halvesOf(t.Context(), s, t.TempDir()))(t)
+		if len(paths) != 4 {
+			t.Fatalf("%d halves", len(paths))
+		}
+		want := rowTexts(t, path, chunkio.Options{Label: s.label, Sample: min(most, 501), Seed: 3})
+		for pair := range 2 {
+			a, b := rowTexts(t, paths[2*pair], chunkio.Options{}), rowTexts(t, paths[2*pair+1], chunkio.Options{})
+			got := append(slices.Clone(a), b...)
+			slices.Sort(got)
+			if !slices.Equal(got, want) || len(a)-len(b) > 1 || len(b) > len(a) {
+				t.Errorf("pair %d of %d rows: halves of %d and %d rows are not all rows", pair, len(want), len(a), len(b))
+			}
+		}
+	}
+}
+
+// rowTexts are the rows of a file as texts, sorted.
+func rowTexts(t *testing.T, path string, opt chunkio.Options) []string {
+	t.Helper()
+	_, columns := benchtest.Table(t, path, opt)
+	rows := make([]string, len(columns[0]))
+	for i := range rows {
+		for _, x := range columns {
+			rows[i] += fmt.Sprintf("%v ", x[i])
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+func TestCountsAndFound(t *testing.T) {
+	s := dataset{features: 30, answer: [][]string{{"a", "b"}, {"c"}, {"d"}}}
+	if got := s.counts([]float64{2, 5, 10, 20, 100}); !slices.Equal(got, []int{2, 2, 3, 6, 30}) {
+		t.Errorf("counts %v", got)
+	}
+	for want, chosen := range map[float64][]string{0: {"x", "y"}, 0.5: {"a", "b"}, 1: {"c", "d"}, 2. / 3: {"a", "b", "c", "x"}} {
+		if got := s.found(chosen); got != want {
+			t.Errorf("found %v of %v, want %v", got, chosen, want)
+		}
+	}
+}
+
+// TestFindingsCutOff: a line that was cut off does not count, and spoils none behind it.
+func TestFindingsCutOff(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.jsonl")
+	for i := range 3 {
+		f := must.Get(openFindings(path))(t)
+		if len(f.list) != i {
+			t.Errorf("%d findings, want %d", len(f.list), i)
+		}
+		must.Do(t, f.add(finding{Set: fmt.Sprint(i)}))
+		must.Do(t, f.Close())
+		must.Do(t, os.WriteFile(path, []byte(benchtest.Read(t, path)+`{"set":"cut`), 0o666))
+	}
+	if n := strings.Count(benchtest.Read(t, path), "\n"); n != 5 {
+		t.Errorf("%d lines", n)
+	}
+	if _, err := openFindings(filepath.Join(path, "below", "a file")); err == nil {
+		t.Error("a folder below a file was made")
+	}
+}
+
+// TestQualityInterruptedEarly: before anything is found nothing is lost and nothing left.
+func TestQualityInterruptedEarly(t *testing.T) {
+	dir := smallSets(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, said := bench.Run(ctx, fewFlags(dir, filepath.Join(t.TempDir(), "q"))...); code != 130 {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	benchtest.NoScratch(t)
+}
+
+// TestProbe: of the methods known best, the probe finds that mcfs alone needs a run for every
+// number of features.
+func TestProbe(t *testing.T) {
+	o := &options{seed: 1, rows: 1000, timeout: time.Minute, memory: 2 << 30, threads: 1}
+	want := []bool{false, false, true, false, true}
+	for _, name := range []string{"greedy", "graphgreedy", "mcfs", "cpufs"} {
+		o.variants = append(o.variants, variant{name: name, method: name})
+	}
+	o.variants = append(o.variants, variant{name: "told", method: "variance", perCount: true})
+	got := must.Get((&run{options: o, scratch: t.TempDir()}).probe(t.Context()))(t)
+	if !slices.Equal(got, want) {
+		t.Errorf("runs for every number of features: %v, want %v", got, want)
+	}
+}

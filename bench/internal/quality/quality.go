@@ -1,0 +1,164 @@
+package quality
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// options are the flags of quality.
+type options struct {
+	folders   []string
+	methods   []string
+	sets      []string
+	skip      []string
+	shares    []string
+	output    string
+	label     string
+	seeds     int
+	halves    int
+	rows      int64
+	evalRows  int64
+	timeout   time.Duration
+	memory    program.Bytes
+	generated bool
+	fresh     bool
+	threads   int
+	seed      uint64
+	progress  io.Writer
+	command   string // the command line, for the results
+
+	percents []float64 // shares, parsed
+	variants []variant // that methods names
+}
+
+// New makes the verb quality.
+func New(c *cli.Shared) *cobra.Command {
+	o := &options{memory: 2 << 30}
+	cmd := &cobra.Command{
+		Use:   "quality FOLDER…",
+		Short: "Every method on every labelled set: which chooses best, and how surely",
+		Long: `Runs every method at its defaults, and the variants that --methods lists, over every
+Parquet file of the folders that has a label column, and over generated sets whose answer
+is known; clusters the rows on the chosen columns, and compares the clusters with the
+classes. The label takes no part in any selection.
+
+Every finished pair of set and variant is a line of OUTPUT.jsonl, and is not run again
+until the set, the options or the method's own sources change: the same command goes on
+where it was interrupted. OUTPUT.md, OUTPUT.csv, OUTPUT.json and OUTPUT-….svg are then
+written anew from these lines.
+
+  go run ./bench quality ../shared/datasets
+  go run ./bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
+  go run ./bench quality --methods list`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.progress, o.command, o.folders = c.Remarks(), c.CommandLine(), args
+			return o.run(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`; list names them all (default: all)")
+	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
+	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
+	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
+	f.StringVarP(&o.output, "output", "o", "bench-results/quality", "results are `PATH`.md, .csv, .json, .jsonl and -….svg")
+	f.StringVar(&o.label, "label", "", "class column `COL` (default: label, else class)")
+	f.IntVar(&o.seeds, "seeds", 10, "`N` runs of k-means, each from one start")
+	f.IntVar(&o.halves, "halves", 2, "`N` halves of the rows, in complementary pairs, to select from for the stability; 0: none")
+	f.Int64Var(&o.rows, "rows", 20_000, "select from a seeded sample of `N` rows where a set has more")
+	f.Int64Var(&o.evalRows, "eval-rows", 3_000, "cluster a seeded sample of `N` rows where a set has more")
+	f.DurationVar(&o.timeout, "timeout", 3*time.Minute, "give up a selection that takes longer")
+	f.Var(&o.memory, "memory-limit", "`size` for a selection")
+	f.BoolVar(&o.generated, "generated", true, "add the generated sets")
+	f.BoolVar(&o.fresh, "fresh", false, "run again what is there")
+	f.IntVar(&o.threads, "threads", 0, "`N` worker threads (0: one for each core)")
+	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of everything random")
+	return cmd
+}
+
+// validate parses the lists and refuses flags that cannot be right.
+func (o *options) validate() error {
+	for _, s := range o.shares {
+		p, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+		if err != nil || !(p > 0 && p <= 100) {
+			return stream.Usagef("quality: --k %s: want a share of the features in per cent", s)
+		}
+		o.percents = append(o.percents, p)
+	}
+	slices.Sort(o.percents)
+	o.percents = slices.Compact(o.percents)
+	switch {
+	case len(o.percents) == 0:
+		return stream.Usagef("quality: --k names no share")
+	case len(o.folders) == 0 && !o.generated:
+		return stream.Usagef("quality: no FOLDER of sets given, and --generated=false makes none")
+	case o.seeds < 1 || o.rows < 4 || o.evalRows < 4:
+		return stream.Usagef("quality: --seeds %d, --rows %d, --eval-rows %d: want 1 seed and 4 rows or more", o.seeds, o.rows, o.evalRows)
+	case o.halves < 0 || o.halves%2 != 0:
+		return stream.Usagef("quality: --halves %d: want an even number; halves come in pairs", o.halves)
+	case o.timeout <= 0:
+		return stream.Usagef("quality: --timeout %s: want a time above 0", o.timeout)
+	}
+	for _, glob := range slices.Concat(o.sets, o.skip) {
+		if _, err := filepath.Match(glob, ""); err != nil {
+			return stream.Usagef("quality: %s in --sets or --skip is no glob", glob)
+		}
+	}
+	return o.chooseVariants()
+}
+
+// run fills in what is missing of the results, and writes the tables.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	if slices.Equal(o.methods, []string{"list"}) {
+		for _, v := range allVariants() {
+			fmt.Fprintln(out, v.name)
+		}
+		return nil
+	}
+	if err := o.validate(); err != nil {
+		return err
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "ufs-stream-quality-")
+	if err != nil {
+		return &stream.OutputError{Path: os.TempDir(), Err: err}
+	}
+	defer os.RemoveAll(scratch)
+	sets, err := o.findSets(ctx, scratch)
+	if err != nil {
+		return err
+	}
+	if len(sets) == 0 {
+		return stream.Usagef("quality: no Parquet file with a label column in %s", strings.Join(o.folders, ", "))
+	}
+	store, err := openFindings(o.output + ".jsonl")
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	r := &run{options: o, scratch: scratch, store: store}
+	if err := r.fill(ctx, sets); err != nil {
+		return err
+	}
+	return r.write(ctx, host, sets)
+}
+
+func (o *options) say(format string, args ...any) {
+	fmt.Fprintf(o.progress, "quality: "+format+"\n", args...)
+}

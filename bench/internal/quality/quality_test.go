@@ -1,0 +1,226 @@
+package quality
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/methods"
+)
+
+// bench is the program with the verbs that these tests run.
+var bench = benchtest.Program{New, gen.New}
+
+// smallSets is a folder with two labelled sets, one without a label, and what is no set.
+func smallSets(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, args := range map[string][]string{
+		"one.parquet":   {"--rows", "240", "--columns", "40", "--label"},
+		"two.parquet":   {"--rows", "300", "--columns", "30", "--label", "--seed", "2"},
+		"three.parquet": {"--rows", "60", "--columns", "20"},
+	} {
+		path := filepath.Join(dir, name)
+		must.Do(t, bench.Generate(t.Context(), append([]string{"gen", "planted", "-q", "-o", path}, args...)))
+	}
+	return dir
+}
+
+// few are flags that make a run short.
+func fewFlags(dir, out string, more ...string) []string {
+	return slices.Concat([]string{"quality", dir, "-o", out, "--generated=false", "--k", "5,20", "--seeds", "3",
+		"--methods", "all,random,variance,greedy,mcfs"}, more)
+}
+
+// TestQuality: a run has a finding for every set and variant and writes all files; the same
+// command again runs nothing.
+func TestQuality(t *testing.T) {
+	dir, out := smallSets(t), filepath.Join(t.TempDir(), "sub", "q")
+	code, _, said := bench.Run(t.Context(), fewFlags(dir, out)...)
+	if code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	if n := strings.Count(said, "NMI"); n != 10 || !strings.Contains(said, "three.parquet is left out") {
+		t.Errorf("%d findings, want 10:\n%s", n, said)
+	}
+	rows := must.Get(csv.NewReader(strings.NewReader(benchtest.Read(t, out+".csv"))).ReadAll())(t)
+	if len(rows) != 1+2*5*2 {
+		t.Errorf("%d lines of CSV", len(rows))
+	}
+	for _, row := range rows[1:] {
+		if row[4] == "greedy" && (row[8] == "" || row[12] == "" || (row[13] == "") != (row[5] == "20")) {
+			t.Errorf("no NMI, error or stability: %q", row)
+		}
+	}
+	summary := benchtest.Read(t, out+".md")
+	for _, want := range []string{"## 5 % of the features", "## 20 % of the features", "## All shares", "Friedman over 2 sets", "greedy", "| one | 240 | 40 | 2 8 |"} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, summary)
+		}
+	}
+	for _, name := range []string{"5", "20", "all"} {
+		must.Do(t, xml.Unmarshal([]byte(benchtest.Read(t, out+"-ranks-"+name+".svg")), new(struct{})))
+	}
+	if !json.Valid([]byte(benchtest.Read(t, out+".json"))) {
+		t.Error("no JSON")
+	}
+	benchtest.NoScratch(t)
+	lines := benchtest.Read(t, out+".jsonl")
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out)...); code != exit.Done || strings.Contains(said, "NMI") {
+		t.Errorf("again: exit %d: %s", code, said)
+	}
+	if benchtest.Read(t, out+".jsonl") != lines || benchtest.Read(t, out+".csv") == "" {
+		t.Error("findings were made twice")
+	}
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--fresh", "--methods", "variance", "--sets", "one")...); code != exit.Done || strings.Count(said, "NMI") != 5 {
+		t.Errorf("--fresh: exit %d: %s", code, said)
+	}
+}
+
+// findingsOf reads a file of findings, without times.
+func findingsOf(t *testing.T, path string) map[[6]string]finding {
+	t.Helper()
+	f := must.Get(openFindings(path))(t)
+	must.Do(t, f.Close())
+	for _, one := range f.list {
+		for i := range one.Choices {
+			one.Choices[i].Seconds = 0
+		}
+	}
+	return f.list
+}
+
+// TestQualityGoesOn: wherever a run is interrupted, also in the middle of a line, the next one
+// ends with the findings of a run that was not; threads change nothing.
+func TestQualityGoesOn(t *testing.T) {
+	dir, whole := smallSets(t), filepath.Join(t.TempDir(), "whole")
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, whole, "--threads", "2")...); code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	want := findingsOf(t, whole+".jsonl")
+	out := filepath.Join(t.TempDir(), "q")
+	ctx, cancel := context.WithCancel(t.Context())
+	if code := cli.Run(ctx, fewFlags(dir, out, "--threads", "1"), new(strings.Builder), benchtest.CancelAt{Word: "quality: two, variance", Cancel: cancel}, bench...); code != exit.Interrupted {
+		t.Fatalf("exit %d, want an interruption", code)
+	}
+	text := benchtest.Read(t, out+".jsonl")
+	if n := strings.Count(text, "\n"); n < 5 || n > 9 {
+		t.Errorf("%d findings are left of the interrupted run", n)
+	}
+	must.Do(t, os.WriteFile(out+".jsonl", []byte(text[:len(text)-20]), 0o666))
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--threads", "1")...); code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	got := findingsOf(t, out+".jsonl")
+	if len(got) != len(want) {
+		t.Errorf("%d findings, want %d", len(got), len(want))
+	}
+	for key, w := range want {
+		// NaN differs from itself, so texts are compared.
+		if a, b := must.Get(json.Marshal(got[key]))(t), must.Get(json.Marshal(w))(t); !reflect.DeepEqual(a, b) {
+			t.Errorf("%v:\n%s, uninterrupted\n%s", key, a, b)
+		}
+	}
+	benchtest.NoScratch(t)
+}
+
+// TestQualityRefusals: what takes too long or too much memory is recorded, and is last.
+func TestQualityRefusals(t *testing.T) {
+	dir, out := smallSets(t), filepath.Join(t.TempDir(), "q")
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--timeout", "1ns")...); code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "takes more than 1ns") {
+		t.Error(text)
+	}
+	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--memory-limit", "1K")...); code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	if text := benchtest.Read(t, out+".md"); !strings.Contains(text, "memory") {
+		t.Error(text)
+	}
+}
+
+func TestQualityUsage(t *testing.T) {
+	dir := t.TempDir()
+	for want, args := range map[string][]string{
+		"unknown variant":  {dir, "--methods", "gredy"},
+		"per cent":         {dir, "--k", "0"},
+		"even number":      {dir, "--halves", "3"},
+		"no FOLDER":        {"--generated=false"},
+		"no Parquet file":  {dir, "--generated=false"},
+		"folders of Parqu": {filepath.Join(dir, "none")},
+		"no glob":          {dir, "--sets", "a", "--skip", "["},
+		"above 0":          {dir, "--timeout", "0s"},
+		"1 seed":           {dir, "--seeds", "0"},
+	} {
+		if code, _, said := bench.Run(t.Context(), append([]string{"quality", "-o", filepath.Join(dir, "q")}, args...)...); code != exit.Usage && code != exit.Data || !strings.Contains(said, want) {
+			t.Errorf("%v: exit %d, %q, want %q", args, code, said, want)
+		}
+	}
+	code, names, _ := bench.Run(t.Context(), "quality", "--methods", "list")
+	list := strings.Fields(names)
+	if code != exit.Done || len(list) < len(methods.All()) {
+		t.Errorf("the list is %q", names)
+	}
+	slices.Sort(list)
+	if len(slices.Compact(list)) != len(allVariants()) {
+		t.Error("two variants have one name")
+	}
+}
+
+// TestQualityTables against figures by hand: three sets, a variant that is refused on one, and
+// a set without structure that does not count.
+func TestQualityTables(t *testing.T) {
+	r := &run{options: &options{percents: []float64{5}}}
+	nan := math.NaN()
+	scores := map[string][]float64{"all": {0.9, 0.9, 0.9, 0.9}, "a": {0.5, 0.4, 0.3, 0.9}, "b": {0.6, nan, 0.2, 0.1}, "c": {0.1, 0.2, 0.1, 0.1}}
+	sets := []dataset{{name: "s"}, {name: "t"}, {name: "u", made: true}, {name: "v", unranked: true}}
+	for _, name := range []string{"all", "c", "b", "a"} {
+		v := variant{name: name}
+		if name == "all" {
+			v.baseline = "all"
+		}
+		r.variants = append(r.variants, v)
+		for i, s := range sets {
+			c := choiceMade{Percent: 5}
+			if x := scores[name][i]; !math.IsNaN(x) {
+				c.NMI = spreadOf(x)
+			} else {
+				c.Refusal = "no"
+			}
+			r.table = append(r.table, cell{s, v, finding{Choices: []choiceMade{c}}})
+		}
+	}
+	tables := r.tables(sets)
+	if len(tables) != 1 {
+		t.Fatalf("%d tables", len(tables))
+	}
+	x := tables[0]
+	want := []struct {
+		name                    string
+		rank, mean, public, gap float64
+		refused                 int
+	}{{"a", 4. / 3, 0.4, 0.45, 0, 0}, {"b", 2, 0.4, 0.6, 0, 1}, {"c", 8. / 3, 0.4 / 3, 0.15, -0.8 / 3, 0}, {"all", math.Inf(1), 0.9, 0.9, 0.5, 0}}
+	near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-12 }
+	for i, w := range want {
+		g := x.rows[i]
+		if g.variant != w.name || !near(g.rank, w.rank) || !near(g.sets, w.mean) || !near(g.public, w.public) || !near(g.gap, w.gap) || g.refused != w.refused {
+			t.Errorf("row %d is %+v, want %+v", i, g, w)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package quality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// run fills a file of findings.
+type run struct {
+	*options
+	scratch string
+	store   *findings
+	table   []cell // of this run's sets and variants
+}
+
+// cell is what is found about a variant on a set.
+type cell struct {
+	set     dataset
+	variant variant
+	finding finding
+}
+
+// judged says what shapes the scores, whatever is chosen.
+func (r *run) judged() string {
+	return fmt.Sprintf("percent=%v seeds=%d halves=%d rows=%d eval-rows=%d seed=%d protocol=%d",
+		r.percents, r.seeds, r.halves, r.rows, r.evalRows, r.seed, protocolVersion)
+}
+
+// protocolVersion grows when equal choices get other scores: old findings then do not count.
+const protocolVersion = 2
+
+// limits are what a selection may take.
+func (r *run) limits() string {
+	return fmt.Sprintf("timeout=%s memory=%s", r.timeout, humanize.IBytes(uint64(r.memory)))
+}
+
+// fill finds what is not yet known, set by set.
+func (r *run) fill(ctx context.Context, sets []dataset) error {
+	perCount, err := r.probe(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sets {
+		var halves []string
+		for i, v := range r.variants {
+			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settled(), Judged: r.judged(), Sources: v.sources(), Limits: r.limits()}
+			if known, ok := r.store.known(f); ok && !r.fresh {
+				r.table = append(r.table, cell{s, v, known})
+				continue
+			}
+			if halves == nil && v.baseline == "" && r.halves > 0 {
+				if halves, err = r.halvesOf(ctx, s, r.scratch); err != nil {
+					return err
+				}
+			}
+			begin := time.Now()
+			if f.Choices, err = r.find(ctx, s, v, perCount[i], halves); err != nil {
+				return err
+			}
+			r.say("%s, %s: %s in %.1f s", s.name, v.name, f.summary(), time.Since(begin).Seconds())
+			if err := r.store.add(f); err != nil {
+				return err
+			}
+			r.table = append(r.table, cell{s, v, f})
+		}
+		for _, path := range halves {
+			os.Remove(path)
+		}
+	}
+	return nil
+}
+
+// summary is a finding for the eyes of who waits.
+func (f finding) summary() string {
+	var parts []string
+	for _, c := range f.Choices {
+		if c.NMI == nil {
+			parts = append(parts, "–")
+		} else {
+			parts = append(parts, fmt.Sprintf("%.1f", 100*c.NMI.Mean))
+		}
+	}
+	return "NMI " + strings.Join(parts, " ")
+}
+
+// find makes the choices of v on s and judges them. The error is an interruption; whatever a
+// method refuses is part of the finding.
+func (r *run) find(ctx context.Context, s dataset, v variant, perCount bool, halves []string) ([]choiceMade, error) {
+	counts := s.counts(r.percents)
+	var choices []choiceMade
+	for i, k := range counts {
+		choices = append(choices, choiceMade{Percent: r.percents[i], K: k, Error: stream.Number(math.NaN())})
+	}
+	groups := [][]int{make([]int, len(counts))} // positions of counts that share a run
+	for i := range counts {
+		groups[0][i] = i
+	}
+	if perCount {
+		groups = nil
+		for i := range counts {
+			if i > 0 && counts[i] == counts[i-1] {
+				groups[len(groups)-1] = append(groups[len(groups)-1], i)
+			} else {
+				groups = append(groups, []int{i})
+			}
+		}
+	}
+	for at, group := range groups {
+		err := r.findGroup(ctx, s, v, counts[group[len(group)-1]], halves, choices[group[0]:group[len(group)-1]+1])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			continue
+		}
+		// What is too long or too large for few features is so for more.
+		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
+		for _, other := range groups[at:] {
+			for _, i := range other {
+				choices[i].Refusal = r.refusal(err)
+			}
+			if !hopeless {
+				break
+			}
+		}
+		if hopeless {
+			break
+		}
+	}
+	return choices, nil
+}
+
+// refusal says why there is no choice.
+func (r *run) refusal(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "takes more than " + r.timeout.String()
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
+// stableShare is the largest share of the features, in per cent, whose stability is judged.
+// Greedy methods take time in proportion to k, so that halves at 20 % would be most of a run.
+const stableShare = 10
+
+// findGroup selects k features once, from all rows and from the halves, and judges the
+// beginnings of this choice at the counts of choices.
+func (r *run) findGroup(ctx context.Context, s dataset, v variant, k int, halves []string, choices []choiceMade) error {
+	begin := time.Now()
+	sel, err := r.choose(ctx, s, v, s.path, k)
+	if err != nil {
+		return err
+	}
+	took := time.Since(begin).Seconds()
+	most := 0
+	for _, c := range choices {
+		if c.Percent <= stableShare {
+			most = c.K
+		}
+	}
+	orders, err := r.chooseHalves(ctx, s, v, most, halves)
+	if err != nil {
+		return err
+	}
+	if err := r.judge(ctx, s, v, sel, choices); err != nil {
+		return err
+	}
+	for i := range choices {
+		c := &choices[i]
+		c.Seconds = took
+		if v.baseline != "" {
+			continue
+		}
+		if s.answer != nil {
+			var names []string
+			for _, f := range sel.Selected[:c.Chosen] {
+				names = append(names, f.Name)
+			}
+			found := stream.Number(s.found(names))
+			c.Found = &found
+		}
+		if orders != nil && c.Percent <= stableShare {
+			var sets [][]int
+			for _, order := range orders {
+				sets = append(sets, order[:min(c.K, len(order))])
+			}
+			index := stream.Number(judge.Agreement(sets, s.features).Nogueira)
+			c.Stability = &index
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package quality
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// dataset is a table to choose features of.
+type dataset struct {
+	name, path  string
+	label       string
+	made        bool // generated
+	unranked    bool // there is nothing to find, so that ranks on it would be chance
+	rows        int64
+	features    int
+	fingerprint string
+	answer      [][]string // generated: the groups of features that show the same; one of each is right
+}
+
+// missingPolicy is how selections and scores treat missing values, where a set has any.
+const missingPolicy = "mean"
+
+// findSets lists the Parquet files of the folders that have a label column, by name, and then
+// the generated sets, which it makes in the scratch folder.
+func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
+	var sets []dataset
+	for _, folder := range o.folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, &stream.DataError{Path: folder, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("name folders of Parquet files")}
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), ".parquet")
+			if !ok || e.IsDir() || !o.wants(name) {
+				continue
+			}
+			s := dataset{name: name, path: filepath.Join(folder, e.Name())}
+			if fault := o.examine(ctx, &s); fault != nil {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				o.say("%s is left out: %v", s.path, fault)
+				continue
+			}
+			sets = append(sets, s)
+		}
+	}
+	if o.generated {
+		for _, k := range madeKinds() {
+			if !o.wants(k.name) {
+				continue
+			}
+			s, err := k.write(ctx, scratch)
+			if err == nil {
+				err = o.examine(ctx, &s)
+			}
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, s)
+		}
+	}
+	for i, s := range sets {
+		if j := slices.IndexFunc(sets[:i], func(other dataset) bool { return other.name == s.name }); j >= 0 {
+			return nil, stream.Usagef("quality: %s and %s have one name; results would not tell them apart", sets[j].path, s.path)
+		}
+	}
+	return sets, nil
+}
+
+// wants says whether --sets names a set, and --skip does not.
+func (o *options) wants(name string) bool {
+	matches := func(glob string) bool {
+		ok, err := filepath.Match(glob, name)
+		return ok && err == nil
+	}
+	return (len(o.sets) == 0 || slices.ContainsFunc(o.sets, matches)) && !slices.ContainsFunc(o.skip, matches)
+}
+
+// examine finds the label, the shape and the fingerprint of a set.
+func (o *options) examine(ctx context.Context, s *dataset) error {
+	candidates := []string{"label", "class"}
+	if o.label != "" {
+		candidates = []string{o.label}
+	}
+	var faults []error
+	for _, label := range candidates {
+		ds, err := chunkio.Open(ctx, []string{s.path}, chunkio.Options{Label: label, Classes: true, Missing: stream.MissingKeep})
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		defer ds.Close()
+		if err := ds.Check(); err != nil {
+			return err
+		}
+		s.label, s.rows, s.features = label, ds.Rows(), len(ds.Columns())
+		break
+	}
+	switch {
+	case s.label == "":
+		return errors.Join(faults...)
+	case s.features < 4 || s.rows < 8:
+		return fmt.Errorf("%d rows of %d features are too few to choose from", s.rows, s.features)
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	s.fingerprint = fmt.Sprintf("%x", h.Sum(nil)[:8])
+	return nil
+}
+
+// counts are the numbers of features at the shares, in their order.
+func (s dataset) counts(percents []float64) []int {
+	var list []int
+	for _, p := range percents {
+		list = append(list, min(max(int(math.Round(p/100*float64(s.features))), 2), s.features))
+	}
+	return list
+}
+
+// found is the share of the answer that the chosen features show: of as many groups as could
+// be shown by so many features.
+func (s dataset) found(chosen []string) float64 {
+	hit := 0
+	for _, group := range s.answer {
+		if slices.ContainsFunc(group, func(name string) bool { return slices.Contains(chosen, name) }) {
+			hit++
+		}
+	}
+	return float64(hit) / float64(cmp.Or(min(len(s.answer), len(chosen)), 1))
+}

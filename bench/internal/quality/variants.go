@@ -1,0 +1,165 @@
+package quality
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// variant is a way to choose features: a method with some of its settings.
+type variant struct {
+	name     string
+	method   string
+	scale    string // "" means the method's own default
+	settings method.Settings
+	// perCount: the choice of few features is not the beginning of the choice of many, so that
+	// every number of features needs a run. Most methods tell by themselves, see probe.
+	perCount bool
+	baseline string // of ufs.Eval: all, random
+}
+
+// namedVariants are those beside the defaults. One whose method or option does not exist is
+// left out, so that a line may stand here before what it tries is merged.
+func namedVariants() []variant {
+	set := func(pairs ...string) method.Settings {
+		s := make(method.Settings)
+		for i := 0; i < len(pairs); i += 2 {
+			s[pairs[i]] = pairs[i+1]
+		}
+		return s
+	}
+	return []variant{
+		{name: "greedy:none", method: "greedy", scale: "none"},
+		{name: "greedy:pareto", method: "greedy", scale: "pareto"},
+		{name: "greedy:rank", method: "greedy", scale: "rank"},
+		{name: "greedy:swap", method: "greedy", settings: set("refine", "swap"), perCount: true},
+		{name: "graphgreedy:none", method: "graphgreedy", scale: "none"},
+		{name: "graphgreedy:spectral", method: "graphgreedy", settings: set("target", "spectral")},
+		{name: "graphgreedy:scatter", method: "graphgreedy", settings: set("target", "scatter")},
+		{name: "graphgreedy:auto", method: "graphgreedy", settings: set("smooth", "auto"), perCount: true},
+		{name: "sfufs:none", method: "sfufs", scale: "none"},
+		{name: "sfufs:identity", method: "sfufs", settings: set("constraint", "identity")},
+		{name: "mcfs:none", method: "mcfs", scale: "none", perCount: true},
+		{name: "align:none", method: "align", scale: "none"},
+		{name: "align:standard", method: "align", scale: "standard"},
+	}
+}
+
+// allVariants are all features and random ones, every method at its defaults, and the
+// named variants.
+func allVariants() []variant {
+	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: unnamed}}
+	all := methods.All()
+	for _, s := range all {
+		v := variant{name: s.Name, method: s.Name, perCount: s.Name == "mcfs"}
+		if s.Name == ufs.RandomBaseline {
+			v.baseline = judge.Random // other features in every run, where the method has one choice
+		}
+		list = append(list, v)
+	}
+	for _, v := range namedVariants() {
+		if known(all, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// unnamed is the run that names no method: what a user gets who knows none.
+const unnamed = "default"
+
+// known says whether there are the method, the scale and the options of v.
+func known(all []method.Spec, v variant) bool {
+	spec, err := methods.Find(all, v.method)
+	if err != nil {
+		return false
+	}
+	if _, err := gram.ParseScale(v.scale); v.scale != "" && err != nil {
+		return false
+	}
+	_, err = spec.Bind(v.settings)
+	return err == nil
+}
+
+// chooseVariants takes those that --methods names, in the order of the list.
+func (o *options) chooseVariants() error {
+	all := allVariants()
+	var names []string
+	for _, v := range all {
+		names = append(names, v.name)
+		if len(o.methods) == 0 || slices.Contains(o.methods, v.name) {
+			o.variants = append(o.variants, v)
+		}
+	}
+	for _, name := range o.methods {
+		if !slices.Contains(names, name) {
+			return stream.Usagef("quality: unknown variant %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// settled says all that shapes v, for the record: two variants of one text choose alike.
+func (v variant) settled() string {
+	parts := []string{"method=" + v.method}
+	if v.scale != "" {
+		parts = append(parts, "scale="+v.scale)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.settings)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, v.settings[name]))
+	}
+	if v.baseline != "" {
+		parts = append(parts, "baseline="+v.baseline)
+	}
+	return strings.Join(parts, " ")
+}
+
+// sources is a digest of the sources of v's method: its package's own, without tests. Outside
+// of the project's folder it is the release.
+func (v variant) sources() string {
+	if v.name == unnamed {
+		return digest("align/*.go", "greedy/*.go", "internal/spectral/*.go", "internal/trust/*.go", "anchor/trust.go", "ufs/graph.go", "ufs/recommend.go")
+	}
+	spec, err := methods.Find(methods.All(), v.method)
+	if err != nil {
+		return ufs.Release
+	}
+	t := reflect.TypeOf(spec.New())
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return digest(strings.TrimPrefix(t.PkgPath(), modulePath) + "/*.go")
+}
+
+// digest is that of the files of some patterns below the working folder, without tests; the release
+// where there are none.
+func digest(patterns ...string) string {
+	h, found := sha256.New(), false
+	for _, pattern := range patterns {
+		files, _ := filepath.Glob(filepath.FromSlash(pattern))
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && !strings.HasSuffix(f, "_test.go") {
+				h.Write(text)
+				found = true
+			}
+		}
+	}
+	if !found {
+		return ufs.Release
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:6])
+}
+
+const modulePath = "github.com/ufs-stream/ufs-stream/"

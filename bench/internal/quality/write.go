@@ -1,0 +1,155 @@
+package quality
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/report"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// write writes all results but the lines: the tables for people, the figures for programs and
+// the plots.
+func (r *run) write(ctx context.Context, host workshop.Machine, sets []dataset) error {
+	tables := r.tables(sets)
+	for _, t := range tables {
+		plot, ok := t.plot()
+		if !ok {
+			continue
+		}
+		var svg bytes.Buffer
+		if err := plot.WriteSVG(&svg); err != nil {
+			return err
+		}
+		if err := results.Write(ctx, r.output+t.plotName(), nil, svg.Bytes()); err != nil {
+			return err
+		}
+	}
+	for end, write := range map[string]func(io.Writer) error{
+		".md":   func(w io.Writer) error { return r.markdown(w, host, sets, tables) },
+		".csv":  r.csv,
+		".json": func(w io.Writer) error { return r.json(w, host, sets, tables) },
+	} {
+		var text bytes.Buffer
+		if err := write(&text); err != nil {
+			return err
+		}
+		if err := results.Write(ctx, r.output+end, nil, text.Bytes()); err != nil {
+			return err
+		}
+	}
+	r.say("wrote %s.md, .csv, .json and plots; the findings are in %[1]s.jsonl", r.output)
+	return nil
+}
+
+// plot draws the mean ranks; false where there is nothing to compare.
+func (t table) plot() (report.RankPlot, bool) {
+	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s of the features", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.Alike()}
+	for _, row := range t.rows {
+		if row.ranked {
+			p.Names, p.Ranks = append(p.Names, row.variant), append(p.Ranks, row.rank)
+		}
+	}
+	return p, len(p.Ranks) > 1 && !math.IsNaN(t.ranks.Critical)
+}
+
+// plotName is what the name of the plot adds to the results' name.
+func (t table) plotName() string { return "-ranks-" + t.file + ".svg" }
+
+// plotLink is the plot's name beside the tables.
+func (r *run) plotLink(t table) string { return filepath.Base(r.output) + t.plotName() }
+
+// csv writes a line for every set, variant and share.
+func (r *run) csv(w io.Writer) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"set", "generated", "rows", "features", "variant", "percent", "k", "chosen", "nmi", "nmi_std", "acc", "acc_std",
+		"reconstruction_error", "stability", "found", "seconds", "refusal"}}
+	cell := func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	spread := func(s *stream.Spread) (mean, std string) {
+		if s == nil {
+			return "", ""
+		}
+		return cell(float64(s.Mean)), cell(float64(s.Std))
+	}
+	for _, x := range r.table {
+		for _, f := range x.finding.Choices {
+			nmi, nmiStd := spread(f.NMI)
+			acc, accStd := spread(f.ACC)
+			rows = append(rows, []string{x.set.name, strconv.FormatBool(x.set.made), fmt.Sprint(x.set.rows), fmt.Sprint(x.set.features), x.variant.name,
+				percentName(f.Percent), fmt.Sprint(f.K), fmt.Sprint(f.Chosen), nmi, nmiStd, acc, accStd, cell(float64(f.Error)),
+				cell(number(f.Stability)), cell(number(f.Found)), cell(f.Seconds), f.Refusal})
+		}
+	}
+	return c.WriteAll(rows)
+}
+
+// json writes what the tables say, for programs.
+func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
+	type row struct {
+		Variant       string        `json:"variant"`
+		Rank          stream.Number `json:"mean_rank"`
+		NMI           stream.Number `json:"nmi"`
+		Public        stream.Number `json:"nmi_public"`
+		Generated     stream.Number `json:"nmi_generated"`
+		ACC           stream.Number `json:"acc"`
+		Error         stream.Number `json:"reconstruction_error"`
+		Stability     stream.Number `json:"stability"`
+		Found         stream.Number `json:"found"`
+		Seconds       stream.Number `json:"seconds"`
+		Refused       int           `json:"refused"`
+		Gap, GapError stream.Number
+	}
+	type ranking struct {
+		Shares      string        `json:"shares"`
+		Sets        []string      `json:"sets"`
+		Rows        []row         `json:"variants"`
+		ChiSquare   stream.Number `json:"friedman_chi_square"`
+		P           stream.Number `json:"friedman_p"`
+		F           stream.Number `json:"iman_davenport_f"`
+		FP          stream.Number `json:"iman_davenport_p"`
+		Critical    stream.Number `json:"nemenyi_critical_difference"`
+		SameAsFirst []string      `json:"not_worse_than_the_first,omitempty"`
+	}
+	out := struct {
+		Schema  string    `json:"schema"`
+		Command string    `json:"command"`
+		Machine string    `json:"machine"`
+		Tables  []ranking `json:"tables"`
+		Results []finding `json:"findings"`
+	}{Schema: "ufs-stream/quality/v1", Command: r.command, Machine: host.String()}
+	n := func(v float64) stream.Number { return stream.Number(v) }
+	for _, t := range tables {
+		x := ranking{Shares: t.title, Sets: t.sets, ChiSquare: n(t.ranks.Chi), P: n(t.ranks.P), F: n(t.ranks.F), FP: n(t.ranks.FP), Critical: n(t.ranks.Critical)}
+		for i, v := range t.rows {
+			x.Rows = append(x.Rows, row{v.variant, n(v.rank), n(v.sets), n(v.public), n(v.made), n(v.acc), n(v.error), n(v.stability), n(v.found), n(v.seconds), v.refused, n(v.gap), n(v.gapError)})
+			if i > 0 && v.ranked && v.rank-t.rows[0].rank < t.ranks.Critical {
+				x.SameAsFirst = append(x.SameAsFirst, v.variant)
+			}
+		}
+		out.Tables = append(out.Tables, x)
+	}
+	for _, x := range r.table {
+		out.Results = append(out.Results, x.finding)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
+// percentName is a share in per cent without the zeros that say nothing.
+func percentName(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

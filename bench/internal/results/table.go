@@ -1,0 +1,56 @@
+// Package results is how the bench writes what it found: tables in Markdown, figures in them, and
+// files that are there whole or not at all.
+package results
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// NoFigure stands in a cell without a figure.
+const NoFigure = "–"
+
+// TableHead begins a table. The first columns are text and aligned to the left; the
+// others are numbers.
+func TableHead(w io.Writer, titles []string, textColumns int) {
+	fmt.Fprintln(w)
+	TableRow(w, titles)
+	rule := slices.Repeat([]string{"---"}, len(titles))
+	for i := textColumns; i < len(rule); i++ {
+		rule[i] = "---:"
+	}
+	TableRow(w, rule)
+}
+
+// TableRow writes a row of a table.
+func TableRow(w io.Writer, cells []string) {
+	escaped := make([]string, len(cells))
+	for i, c := range cells {
+		escaped[i] = strings.ReplaceAll(c, "|", `\|`)
+	}
+	fmt.Fprintf(w, "| %s |\n", strings.Join(escaped, " | "))
+}
+
+// Seconds writes a time with about three significant digits and no exponent.
+func Seconds(s float64) string {
+	switch {
+	case s >= 100:
+		return fmt.Sprintf("%.0f", s)
+	case s >= 10:
+		return fmt.Sprintf("%.1f", s)
+	case s >= 1:
+		return fmt.Sprintf("%.2f", s)
+	}
+	return fmt.Sprintf("%.3f", s)
+}
+
+// Points is a share of 1 in hundredths.
+func Points(share float64) string {
+	if math.IsNaN(share) {
+		return NoFigure
+	}
+	return fmt.Sprintf("%.1f", 100*share)
+}

@@ -1,0 +1,187 @@
+package scale
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// scaleRun is a run of scale or speed under way.
+type scaleRun struct {
+	*options
+	host    workshop.Machine
+	shop    *workshop.Workshop
+	out     io.Writer    // takes the benchmark lines as they come
+	lines   bytes.Buffer // all of them
+	readers []string     // what is measured before the methods: bareReading, and perhaps decoding and duckDBSum
+	results []measured
+	skipped []string // sentences that say what was left out, and why
+}
+
+// measureMade measures on data that gen makes, of every number of columns and of rows.
+func (r *scaleRun) measureMade(ctx context.Context, m madeData, rows []int64) error {
+	kept, tooLarge := m.sizes(rows, r.columnCounts, int64(r.maxBytes))
+	for _, s := range tooLarge {
+		r.skip("%s: their values take more than --max-bytes %s", s, r.maxBytes.String())
+	}
+	for _, s := range kept {
+		if err := r.measureSize(ctx, m, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureSize measures on the data in --dir if it is there. Otherwise it makes the data and
+// removes it again, with --keep only if it is incomplete.
+func (r *scaleRun) measureSize(ctx context.Context, m madeData, s size) error {
+	dir := r.dir
+	if dir == "" {
+		dir = r.shop.Dir
+	}
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", m.kind, s.rows, s.columns, r.seed))
+	path := filepath.Join(dir, m.kind+".parquet")
+	if _, err := os.Stat(path); err != nil {
+		complete := false
+		defer func() {
+			if !complete || !r.keep {
+				os.RemoveAll(dir)
+			}
+		}()
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return &stream.OutputError{Path: dir, Err: err}
+		}
+		r.say("%s: making the data", s)
+		if err := r.generate(ctx, m.genArgs(path, s, r.seed)); err != nil {
+			return err
+		}
+		complete = true
+	}
+	var flags []string
+	if m.read != nil {
+		flags = m.read(s)
+	}
+	return r.measure(ctx, m.name, s, []string{path}, flags)
+}
+
+// measure takes turns on one dataset. In each turn it runs, for every number of threads,
+// the readers and then every method, so that changes in the machine's speed affect
+// all of them alike. A bare reading before all turns is not counted: it brings the file
+// into memory, if it fits. flags are those of select that belong to the data.
+func (r *scaleRun) measure(ctx context.Context, data string, s size, inputs, flags []string) error {
+	if _, err := r.read(ctx, r.shop.Bare, 1, inputs); err != nil {
+		return err
+	}
+	var points []measured
+	for _, threads := range r.threadCounts {
+		for _, method := range slices.Concat(r.readers, r.methods) {
+			points = append(points, measured{point: point{data, s, method, int(threads)}})
+		}
+	}
+	for n := range r.count {
+		r.say("%s%s: turn %d of %d", strings.TrimPrefix(data+": ", ": "), s, n+1, r.count)
+		var read time.Duration // time of the latest bare reading, which has as many threads
+		for i := range points {
+			p := &points[i]
+			if p.stopped {
+				continue
+			}
+			t, err := r.turn(ctx, p.point, inputs, flags)
+			if p.method == bareReading {
+				read = t.cost.Wall
+			}
+			switch reason := r.reasonToSkip(ctx, err); {
+			case reason != "":
+				r.skip("%s: %s", p.name(), reason)
+				p.stopped = true
+				continue
+			case err != nil:
+				return err
+			}
+			t.read = read
+			p.turns = append(p.turns, t)
+			writeTurn(r.out, p.point, t)
+			if p.method != bareReading && t.cost.Wall > r.onceAbove && r.count > n+1 {
+				r.skip("%s: turns after this one, of more than --once-above %s", p.name(), r.onceAbove)
+				p.stopped = true
+			}
+		}
+	}
+	r.results = append(r.results, slices.DeleteFunc(points, func(p measured) bool { return len(p.turns) == 0 })...)
+	return nil
+}
+
+// reasonToSkip says why a failed turn only means that its point is left out. It is "" if
+// the failure is a fault.
+func (r *scaleRun) reasonToSkip(ctx context.Context, err error) string {
+	var failed *workshop.ChildError
+	switch {
+	case !errors.As(err, &failed) || ctx.Err() != nil:
+		return ""
+	case failed.Code == exit.Memory:
+		lines := strings.Split(strings.TrimSpace(failed.Stderr), "\n")
+		return lines[len(lines)-1]
+	case failed.TimedOut:
+		return fmt.Sprintf("it took more than --give-up %s", r.giveUp)
+	}
+	return ""
+}
+
+// turn runs one process at a point.
+func (r *scaleRun) turn(ctx context.Context, p point, inputs, flags []string) (turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.giveUp)
+	defer cancel()
+	switch p.method {
+	case bareReading:
+		return r.read(ctx, r.shop.Bare, p.threads, inputs)
+	case decoding:
+		return r.read(ctx, r.shop.Decode, p.threads, inputs)
+	case duckDBSum:
+		_, took, err := workshop.Child(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
+		return turn{cost: took}, err
+	}
+	sel, took, err := r.shop.RunSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
+	return turn{cost: took, timing: sel.Timing}, err
+}
+
+// read runs a program that only reads.
+func (r *scaleRun) read(ctx context.Context, program string, threads int, inputs []string) (turn, error) {
+	_, took, err := workshop.Child(ctx, program, append([]string{strconv.Itoa(threads)}, inputs...)...)
+	return turn{cost: took}, err
+}
+
+// selectFlags are the flags of a method except --threads.
+func (o *options) selectFlags(method string) []string {
+	flags := []string{"--method", method, "--seed", strconv.FormatUint(o.seed, 10)}
+	for _, f := range [][2]string{{"-k", o.k}, {"--label", o.label}, {"--memory-limit", o.memoryLimit}} {
+		if f[1] != "" {
+			flags = append(flags, f[0], f[1])
+		}
+	}
+	if o.anchors > 0 && !slices.Contains([]string{"greedy", "partgreedy", "variance", "random"}, method) {
+		flags = append(flags, "--anchors", strconv.Itoa(o.anchors))
+	}
+	return append(flags, o.methodFlags[method]...)
+}
+
+func (r *scaleRun) skip(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.skipped = append(r.skipped, text)
+	r.say("skipped: %s", text)
+}
+
+func (o *options) say(format string, args ...any) {
+	fmt.Fprintf(o.progress, o.verb+": "+format+"\n", args...)
+}

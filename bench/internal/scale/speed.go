@@ -1,0 +1,156 @@
+package scale
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// EUFS runs on a sample, as select has it by default, and for so many iterations that all of
+// its steps count and a turn stays short.
+const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
+
+// speedRun is a run of speed under way.
+type speedRun struct {
+	*scaleRun
+	peaks         map[int]peak // by number of threads
+	duckDBVersion string       // "" where DuckDB is not measured
+}
+
+// speedDefaults are what speed measures if its flags do not say otherwise.
+func speedDefaults() *options {
+	return &options{
+		verb: "speed", rows: []string{"630000"}, columns: []string{"900"}, threads: []string{strconv.Itoa(runtime.NumCPU())},
+		methods: []string{"variance", "greedy", "graphgreedy", "sfufs", "eufs"}, giveUp: 15 * time.Minute, generate: workshop.StartSelf,
+		methodFlags: map[string][]string{"eufs": {
+			"--sample", strconv.Itoa(eufsSample), "--max-iter", strconv.Itoa(eufsIterations), "--clusters", strconv.Itoa(eufsClusters),
+		}},
+	}
+}
+
+// NewSpeed makes the verb speed.
+func NewSpeed(c *cli.Shared) *cobra.Command {
+	o := speedDefaults()
+	cmd := &cobra.Command{
+		Use:   "speed",
+		Short: "Methods at the size of E-MNIST, beside bare reading and the arithmetic peak",
+		Long: `Runs ufs-stream select with each method in turn with a bare reading of the same file, and with
+one that decodes it as ufs-stream does and does nothing else, each a process of its own, on
+generated images or on --data. Before the turns it measures how fast this machine multiplies; a
+method's share of that peak rests on the operations of its large products, which go doc ./bench
+and the summary state. Standard output has one line a process in Go's benchmark format, as it
+comes; the folder --results gets them all (NAME.txt, for benchstat) and a summary (NAME.md).
+
+  go run ./bench speed
+  go run ./bench speed --rows 20000 --count 3 --results /tmp/results
+  go run ./bench speed --data emnist --label label --name speed-emnist
+  go run ./bench speed --data emnist-float64 --label label --name speed-float64
+  npm ci --prefix bench/_duckdb && go run ./bench speed --duckdb bench/_duckdb/duckdb.mjs`,
+		Args: program.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.progress, o.command = c.Remarks(), c.CommandLine()
+			return o.runSpeed(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	o.add(f)
+	f.StringVar(&o.name, "name", "speed", "`NAME` of the results")
+	f.StringVar(&o.duckDB, "duckdb", "", "also sum all columns by DuckDB, of which this `FILE` is the program, or bench/_duckdb/duckdb.mjs")
+	f.IntVar(&o.anchors, "anchors", 2000, "`M` anchors for sfufs and graphgreedy")
+	return cmd
+}
+
+// runSpeed measures the peaks and then all methods, and writes the results.
+func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
+	o.onceAbove = o.giveUp // every method has all its turns
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.anchors < 1 {
+		return stream.Usagef("speed: --anchors %d: want 1 or more", o.anchors)
+	}
+	if len(o.data) == 0 {
+		o.label = gen.LabelName
+		for _, columns := range o.columnCounts {
+			if imageShape(int(columns)) == "" {
+				return stream.Usagef("speed: --columns %d: want the pixels of an image, a product of two numbers from 8 to 1000", columns)
+			}
+		}
+	}
+	base, err := o.begin(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer base.shop.Close()
+	if err := base.shop.BuildDecode(ctx, o.decode); err != nil {
+		return err
+	}
+	base.readers = append(base.readers, decoding)
+	r := &speedRun{scaleRun: base, peaks: map[int]peak{}}
+	if err := r.findDuckDB(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.out, "Unit GFLOP/s better=higher\n")
+	for _, threads := range o.threadCounts {
+		o.say("measuring the arithmetic peak of %d threads", threads)
+		p := measurePeak(int(threads))
+		r.peaks[int(threads)] = p
+		p.write(r.out, int(threads))
+	}
+	if len(o.data) > 0 {
+		err = r.measureInputs(ctx, o.dataName())
+	} else {
+		err = r.measureMade(ctx, imageData, r.rowCounts)
+	}
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	r.summary(&text)
+	return r.writeLinesAnd(ctx, text.Bytes())
+}
+
+// imageData are images: whole numbers from 0 to 255, as E-MNIST has them.
+var imageData = madeData{
+	kind: "grid", name: "images", bytes: denseBytes,
+	args: func(s size) []string { return []string{"--shape", imageShape(s.columns)} },
+}
+
+// imageShape is the squarest shape of images of so many pixels; "" if gen grid has none.
+func imageShape(pixels int) string {
+	for height := 1000; height >= 8; height-- {
+		if width := pixels / height; width >= height && width <= 1000 && width*height == pixels {
+			return fmt.Sprintf("%dx%d", height, width)
+		}
+	}
+	return ""
+}
+
+// operations counts the additions and multiplications of a method's large products, as the
+// documentation of the command, bench, states them. It is 0 for variance, which has none, and for
+// methods that are not named there.
+func operations(method string, s size, anchors int) float64 {
+	n, d, m := float64(s.rows), float64(s.columns), float64(anchors)
+	switch method {
+	case "greedy":
+		return n * d * d
+	case "sfufs", "graphgreedy":
+		return 2*n*m*d + n*d*d
+	case "eufs":
+		sample := min(n, eufsSample)
+		return 2*sample*sample*d + eufsIterations*8*sample*d*eufsClusters
+	}
+	return 0
+}

@@ -1,0 +1,52 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+)
+
+// findDuckDB adds DuckDB's sum to what is measured, if --duckdb names a program that is there;
+// what is not there is told and left out.
+func (r *speedRun) findDuckDB(ctx context.Context) error {
+	if r.duckDB == "" {
+		return nil
+	}
+	path, err := exec.LookPath(r.duckDB)
+	if err != nil {
+		r.skip("DuckDB's sum: --duckdb %s is not installed: %v", r.duckDB, err)
+		return nil
+	}
+	out, _, err := workshop.Child(ctx, path, duckDBArgs("SELECT version()")...)
+	if err != nil {
+		return err
+	}
+	r.duckDB, r.duckDBVersion = path, strings.TrimSpace(string(out))
+	r.readers = append(r.readers, duckDBSum)
+	return nil
+}
+
+// duckDBArgs are the arguments with which DuckDB's own program runs statements.
+func duckDBArgs(statements string) []string { return []string{"-csv", "-noheader", "-c", statements} }
+
+// sumStatements are the statements that add up every column of Parquet files and folders, but not
+// the label, which may be text.
+func sumStatements(threads int, inputs []string, label string) string {
+	var files []string
+	for _, path := range inputs {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, "**", "*.parquet")
+		}
+		files = append(files, "'"+strings.ReplaceAll(path, "'", "''")+"'")
+	}
+	columns := "*"
+	if label != "" {
+		columns = `* EXCLUDE ("` + strings.ReplaceAll(label, `"`, `""`) + `")`
+	}
+	return fmt.Sprintf("SET threads = %d; SELECT sum(COLUMNS(%s)) FROM read_parquet([%s])", threads, columns, strings.Join(files, ", "))
+}

@@ -1,0 +1,70 @@
+package workshop
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+// Machine describes where the figures were measured.
+type Machine struct {
+	CPU    string
+	Cores  int
+	Memory uint64 // bytes; 0 where the system does not tell
+	Go     string
+	Kernel string // the instruction set that the products use
+	Load   string // load average of the last minute; "" where the system does not tell
+}
+
+// ThisMachine describes the machine that this runs on, at this moment.
+func ThisMachine() (Machine, error) {
+	path, err := kernel.Path()
+	load, _ := os.ReadFile("/proc/loadavg")
+	minute, _, _ := strings.Cut(string(load), " ")
+	return Machine{
+		Load:   minute,
+		CPU:    procValue("/proc/cpuinfo", "model name", runtime.GOARCH),
+		Cores:  runtime.NumCPU(),
+		Memory: procBytes("/proc/meminfo", "MemTotal"),
+		Go:     runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: path,
+	}, err
+}
+
+func (m Machine) String() string {
+	memory := "unknown"
+	if m.Memory > 0 {
+		memory = humanize.IBytes(m.Memory)
+	}
+	text := fmt.Sprintf("%s, %d cores, %s memory, %s, kernel %s", m.CPU, m.Cores, memory, m.Go, m.Kernel)
+	if m.Load != "" {
+		text += "; load before the run " + m.Load
+	}
+	return text
+}
+
+// procValue is the value of the first line "key : value" of file.
+func procValue(file, key, otherwise string) string {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return otherwise
+}
+
+// procBytes is a value that file has in kB, in bytes.
+func procBytes(file, key string) uint64 {
+	kib, err := strconv.ParseUint(strings.TrimSuffix(procValue(file, key, ""), " kB"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package workshop
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// childPeak is the peak resident memory of a process that has ended.
+func childPeak(s *os.ProcessState) int64 {
+	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return peakBytes(u)
+	}
+	return 0
+}
+
+// ownPeak is this process's peak resident memory so far.
+func ownPeak() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return peakBytes(&u)
+}
+
+// peakBytes is the peak in bytes; Maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
+func peakBytes(u *syscall.Rusage) int64 {
+	if runtime.GOOS == "darwin" {
+		return int64(u.Maxrss) //nolint:unconvert // it has 32 bits on some systems
+	}
+	return int64(u.Maxrss) << 10 //nolint:unconvert // as above
+}

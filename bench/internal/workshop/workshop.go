@@ -1,0 +1,210 @@
+package workshop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// The import paths of the programs that are measured. paper, scale and speed start the same
+// program as a user does, so nothing of its pipeline is written a second time here.
+const (
+	mainProgram   = "github.com/ufs-stream/ufs-stream/cmd/ufs-stream"
+	bareProgram   = "github.com/ufs-stream/ufs-stream/bench/_bareread"
+	decodeProgram = "github.com/ufs-stream/ufs-stream/bench/_decode"
+)
+
+// killAfter is how long an interrupted child may take to tidy up behind itself.
+const killAfter = 10 * time.Second
+
+// Cost is the time and the memory that a child process took.
+type Cost struct {
+	Wall time.Duration // elapsed
+	CPU  time.Duration // user and system time of all its threads
+	Peak int64         // peak resident memory in bytes; 0 where the system does not tell
+}
+
+// ChildError is the failure of a child: its command, so that it can be run again by hand,
+// and what it said on standard error.
+type ChildError struct {
+	command  string
+	Code     int    // its exit code; -1 if it has none
+	Stderr   string // what it said
+	TimedOut bool   // its deadline ended it
+	err      error
+}
+
+// ExitsWith is the child's own exit code where ufs-stream refused what it was asked for,
+// because that comes from the flags of this program. Package exit asks for it.
+func (e *ChildError) ExitsWith() int {
+	if e.Code >= exit.Usage && e.Code <= exit.Memory {
+		return e.Code
+	}
+	return exit.Fault
+}
+
+func (e *ChildError) Error() string {
+	said := strings.TrimSpace(e.Stderr)
+	if said == "" {
+		said = "it said nothing"
+	}
+	return fmt.Sprintf("%s: %v\n  %s", e.command, e.err, strings.ReplaceAll(said, "\n", "\n  "))
+}
+
+func (e *ChildError) Unwrap() error { return e.err }
+
+// Child runs a program to its end and returns what it wrote and what it took. When ctx
+// ends the child is interrupted, and killed if it does not stop.
+func Child(ctx context.Context, binary string, args ...string) ([]byte, Cost, error) {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = killAfter
+	start := time.Now()
+	err := cmd.Run()
+	took := Cost{Wall: time.Since(start)}
+	if s := cmd.ProcessState; s != nil {
+		took.CPU = s.UserTime() + s.SystemTime()
+		took.Peak = childPeak(s)
+	}
+	if err != nil {
+		code := -1
+		if cmd.ProcessState != nil {
+			code = cmd.ProcessState.ExitCode()
+		}
+		return nil, took, &ChildError{shell.Quote(append([]string{binary}, args...)...), code, said.String(), errors.Is(ctx.Err(), context.DeadlineExceeded), err}
+	}
+	return out.Bytes(), took, nil
+}
+
+// StartSelf starts this very program as a child, so that its memory does not add to ours.
+func StartSelf(ctx context.Context, args []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	_, _, err = Child(ctx, self, args...)
+	return err
+}
+
+// Workshop is a scratch folder with the programs to measure. Close it.
+type Workshop struct {
+	Dir     string
+	Program string // ufs-stream
+	Version string // what its verb version prints, and the commit if it was built here
+	Bare    string // bareread, the yardstick; "" until BuildBare
+	Decode  string // decode; "" until BuildDecode
+}
+
+// New takes the binary, or builds it into a scratch folder if binary is "".
+func New(ctx context.Context, binary string) (*Workshop, error) {
+	dir, err := os.MkdirTemp("", "ufs-stream-bench-")
+	if err != nil {
+		return nil, &stream.OutputError{Path: os.TempDir(), Err: err}
+	}
+	w := &Workshop{Dir: dir}
+	if err := w.equip(ctx, binary); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Workshop) equip(ctx context.Context, binary string) (err error) {
+	commit := ""
+	if binary == "" {
+		w.Program = w.Path("ufs-stream")
+		err = goBuild(ctx, mainProgram, w.Program, ", or give --binary")
+		commit = commitHere(ctx)
+	} else {
+		w.Program, err = filepath.Abs(binary)
+	}
+	if err != nil {
+		return err
+	}
+	out, _, err := Child(ctx, w.Program, "version")
+	w.Version = strings.TrimSpace(string(out)) + commit
+	return err
+}
+
+// commitHere names the commit of the current folder, for the version of what is built of
+// it: Go itself records none where GOFLAGS has -buildvcs=false. It is "" where git tells
+// nothing.
+func commitHere(ctx context.Context) string {
+	out, _, err := Child(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	if err != nil {
+		return ""
+	}
+	return ", commit " + strings.TrimSpace(string(out))
+}
+
+// BuildBare takes binary as the yardstick, or builds the yardstick if binary is "".
+func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
+	if w.Bare = binary; binary != "" {
+		return nil
+	}
+	w.Bare = w.Path("bareread")
+	return goBuild(ctx, bareProgram, w.Bare, "")
+}
+
+// BuildDecode takes binary as the program that only decodes, or builds it if binary is "".
+func (w *Workshop) BuildDecode(ctx context.Context, binary string) error {
+	if w.Decode = binary; binary != "" {
+		return nil
+	}
+	w.Decode = w.Path("decode")
+	return goBuild(ctx, decodeProgram, w.Decode, "")
+}
+
+// Close removes the scratch folder.
+func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
+
+// Path is a file of the scratch folder.
+func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
+
+// goBuild builds pkg, which works in the project's folder only. A failure says so, and adds
+// alternative.
+func goBuild(ctx context.Context, pkg, to, alternative string) error {
+	_, _, err := Child(ctx, "go", "build", "-o", to, pkg)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w\n  (run it inside the project's folder%s)", err, alternative)
+	}
+	return err
+}
+
+// RunJSON runs a verb of the program and decodes the JSON that it writes into result.
+func (w *Workshop) RunJSON(ctx context.Context, result any, verb string, args ...string) (Cost, error) {
+	args = append([]string{verb}, append(args, "--progress", "off", "--format", "json")...)
+	out, took, err := Child(ctx, w.Program, args...)
+	if err != nil {
+		return took, err
+	}
+	if err := json.Unmarshal(out, result); err != nil {
+		return took, fmt.Errorf("%s: what it wrote cannot be read: %w", shell.Quote(append([]string{w.Program}, args...)...), err)
+	}
+	return took, nil
+}
+
+// RunSelect runs select. Before it execs, a child shares the memory of this process, and
+// Linux counts that towards the child's peak. Where this hides the child's own peak, the
+// peak is the one that select reports.
+func (w *Workshop) RunSelect(ctx context.Context, args ...string) (*stream.Selection, Cost, error) {
+	sel := new(stream.Selection)
+	took, err := w.RunJSON(ctx, sel, "select", args...)
+	if took.Peak <= ownPeak() {
+		took.Peak = sel.Memory.PeakRSS
+	}
+	return sel, took, err
+}
