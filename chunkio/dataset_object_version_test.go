@@ -19,7 +19,7 @@ import (
 
 // webServer serves ranges of files, with entity tags or without.
 type webServer struct {
-	URL string
+	*httptest.Server
 
 	mu       sync.Mutex
 	files    map[string][]byte
@@ -30,9 +30,8 @@ type webServer struct {
 func newWebServer(t *testing.T, tags bool) *webServer {
 	t.Helper()
 	w := &webServer{files: map[string][]byte{}, tags: tags}
-	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
-	w.URL = server.URL
+	w.Server = httptest.NewServer(w)
+	t.Cleanup(w.Close)
 	return w
 }
 

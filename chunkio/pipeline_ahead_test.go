@@ -5,9 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -17,6 +15,7 @@ import (
 // However a pass over local and far files ends, early, cancelled or by an error, it ends at
 // once, its goroutines with it, and the next one delivers everything.
 func TestPassesEnd(t *testing.T) {
+	checkLeft := checkGoroutines(t)
 	s, dir := newWebServer(t, true), t.TempDir()
 	keys, content := lakeFiles(t, ".parquet")
 	inputs, local := make([]string, len(keys)), make([]string, len(keys))
@@ -33,7 +32,6 @@ func TestPassesEnd(t *testing.T) {
 	formattest.Must(t, err)
 	want, err := collect(ds, stream.Range{})
 	formattest.Must(t, err)
-	before := runtime.NumGoroutine()
 	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 2<<20, 1 << 30} {
 		opt := ds.opt
 		opt.Memory, opt.Threads = memory, 3
@@ -66,11 +64,8 @@ func TestPassesEnd(t *testing.T) {
 			t.Errorf("%d bytes: %s", memory, d)
 		}
 	}
-	for begin := time.Now(); runtime.NumGoroutine() > before+20; time.Sleep(10 * time.Millisecond) { // idle connections come and go
-		if time.Since(begin) > 10*time.Second {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
+	s.Close() // an idle connection is three goroutines, of the client and the server
+	checkLeft()
 }
 
 // Files whose footers are long are opened ahead, two at a time at most; what a pass delivers is the

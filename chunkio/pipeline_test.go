@@ -218,17 +218,19 @@ func TestShardsAddUpToTheWhole(t *testing.T) {
 	}
 }
 
-// checkGoroutines returns a function that fails if goroutines stay behind.
+// checkGoroutines returns a function that fails if goroutines stay behind, and says which. Those
+// that end have the time that a busy machine needs.
 func checkGoroutines(t *testing.T) func() {
 	before := runtime.NumGoroutine()
 	return func() {
-		for range 100 {
+		for range 30_000 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
 			time.Sleep(time.Millisecond)
 		}
-		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		stacks := make([]byte, 1<<16)
+		t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 

@@ -351,7 +351,7 @@ func TestCancelInEveryPass(t *testing.T) {
 			if steps < 3 { // a pass and its end, at least
 				t.Errorf("only %d steps", steps)
 			}
-			for wait := 0; runtime.NumGoroutine() > before && wait < 100; wait++ {
+			for wait := 0; runtime.NumGoroutine() > before && wait < 3000; wait++ {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if n := runtime.NumGoroutine(); n > before {
