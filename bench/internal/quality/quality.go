@@ -135,9 +135,9 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", "ufs-stream-quality-")
+	scratch, err := workshop.Scratch()
 	if err != nil {
-		return &stream.OutputError{Path: os.TempDir(), Err: err}
+		return err
 	}
 	defer os.RemoveAll(scratch)
 	sets, err := o.findSets(ctx, scratch)

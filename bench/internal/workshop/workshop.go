@@ -99,6 +99,15 @@ func StartSelf(ctx context.Context, args []string) error {
 	return err
 }
 
+// Scratch makes a folder in the system's folder for temporary files.
+func Scratch() (string, error) {
+	dir, err := os.MkdirTemp("", "ufs-stream-bench-")
+	if err != nil {
+		return "", &stream.OutputError{Path: os.TempDir(), Err: err}
+	}
+	return dir, nil
+}
+
 // Workshop is a scratch folder with the programs to measure. Close it.
 type Workshop struct {
 	Dir     string
@@ -110,9 +119,9 @@ type Workshop struct {
 
 // New takes the binary, or builds it into a scratch folder if binary is "".
 func New(ctx context.Context, binary string) (*Workshop, error) {
-	dir, err := os.MkdirTemp("", "ufs-stream-bench-")
+	dir, err := Scratch()
 	if err != nil {
-		return nil, &stream.OutputError{Path: os.TempDir(), Err: err}
+		return nil, err
 	}
 	w := &Workshop{Dir: dir}
 	if err := w.equip(ctx, binary); err != nil {
