@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,7 +16,7 @@ import (
 // However a pass over local and far files ends, early, cancelled or by an error, it ends at
 // once, its goroutines with it, and the next one delivers everything.
 func TestPassesEnd(t *testing.T) {
-	checkLeft := checkGoroutines(t)
+	checkLeft := leaktest.Goroutines(t)
 	s, dir := newWebServer(t, true), t.TempDir()
 	keys, content := lakeFiles(t, ".parquet")
 	inputs, local := make([]string, len(keys)), make([]string, len(keys))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,7 +25,7 @@ func isData(err error) bool {
 }
 
 func TestFirstFaultInTheDataIsReported(t *testing.T) {
-	defer checkGoroutines(t)()
+	defer leaktest.Goroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -52,7 +53,7 @@ func arrowBytes(t *testing.T, tab *table, batch int, asFile bool) []byte {
 }
 
 func TestStreamEqualsFile(t *testing.T) {
-	defer checkGoroutines(t)()
+	defer leaktest.Goroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(8, 8)), 20_000, 4, 0.01)
 	opt := Options{Missing: stream.MissingDropRow, Exclude: []string{"a2"}}
 	disk, paths := plant(tab, 1, 3000, 1)

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -218,24 +217,8 @@ func TestShardsAddUpToTheWhole(t *testing.T) {
 	}
 }
 
-// checkGoroutines returns a function that fails if goroutines stay behind, and says which. Those
-// that end have the time that a busy machine needs.
-func checkGoroutines(t *testing.T) func() {
-	before := runtime.NumGoroutine()
-	return func() {
-		for range 30_000 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-		stacks := make([]byte, 1<<16)
-		t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-	}
-}
-
 func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
-	defer checkGoroutines(t)()
+	defer leaktest.Goroutines(t)()
 	tab := randomTable(rand.New(rand.NewPCG(2, 1)), 20_000, 10, 0)
 	disk, paths := plant(tab, 10, 100, 1)
 	ds := disk.dataset(t, paths, Options{Threads: 4})

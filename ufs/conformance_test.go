@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -331,7 +332,7 @@ func TestCancelInEveryPass(t *testing.T) {
 					continue
 				}
 			}
-			before := runtime.NumGoroutine()
+			checkLeft := leaktest.Goroutines(t)
 			steps := 0
 			for done := false; !done; steps++ {
 				ctx, cancel := context.WithCancel(t.Context())
@@ -351,12 +352,7 @@ func TestCancelInEveryPass(t *testing.T) {
 			if steps < 3 { // a pass and its end, at least
 				t.Errorf("only %d steps", steps)
 			}
-			for wait := 0; runtime.NumGoroutine() > before && wait < 3000; wait++ {
-				time.Sleep(10 * time.Millisecond)
-			}
-			if n := runtime.NumGoroutine(); n > before {
-				t.Errorf("%d goroutines, %d before", n, before)
-			}
+			checkLeft()
 			if left, err := os.ReadDir(q.TempDir); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 
 	// Of tests.
 	"internal/must":            {},
+	"internal/leaktest":        {},
 	"internal/browsertest":     {},
 	"internal/fixtures":        {},
 	"internal/freeport":        {"internal/must"},
