@@ -2,11 +2,9 @@ package ufs_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,24 +25,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// rowsOf is some rows of a table.
-type rowsOf struct {
-	stream.Source
-	r stream.Range
-}
-
-func (s rowsOf) Rows() int64 { return s.r.To - s.r.From }
-
-func (s rowsOf) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return s.Source.Chunks(ctx, s.r)
-}
-
 // job plans a planted table and scans its shards into a folder.
 func job(t *testing.T, shards int, q ufs.Request, scan func(*ufs.ScanRequest)) (plan, folder string) {
 	t.Helper()
 	dir := t.TempDir()
 	for i, rows := range []stream.Range{{From: 0, To: 700}, {From: 700, To: 1500}} {
-		part := rowsOf{planted.New(planted.Options{Rows: 1500, GroupRow: 30}), rows}
+		part := planted.Part{Source: planted.New(planted.Options{Rows: 1500, GroupRow: 30}), Range: rows}
 		must.Do(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
 		must.Do(t, chunkio.WriteParquet(t.Context(), filepath.Join(dir, "data", fmt.Sprintf("%d.parquet", i)), part, chunkio.WriteOptions{RowGroupRows: 30}))
 	}

@@ -22,18 +22,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowsOf is a source of some rows of another source.
-type rowsOf struct {
-	stream.Source
-	rows stream.Range
-}
-
-func (s rowsOf) Rows() int64 { return s.rows.To - s.rows.From }
-
-func (s rowsOf) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return s.Source.Chunks(ctx, s.rows)
-}
-
 // plant writes a planted table into n files of equally many rows, and returns their folder.
 func plant(t *testing.T, name string, rows int64, n int) string {
 	t.Helper()
@@ -74,7 +62,7 @@ func write(t *testing.T, dir string, table stream.Source, n int) {
 	t.Helper()
 	rows := table.Rows()
 	for i := range int64(n) {
-		part := rowsOf{table, stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
+		part := planted.Part{Source: table, Range: stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
 		must.Do(t, chunkio.WriteParquet(t.Context(), filepath.Join(dir, fmt.Sprintf("part-%d.parquet", i)), part, chunkio.WriteOptions{RowGroupRows: 500}))
 	}
 }

@@ -151,18 +151,6 @@ func folder(t *testing.T) func(name string) string {
 	return func(name string) string { return filepath.Join(dir, name) }
 }
 
-// rowsOf is a source of some rows of another source.
-type rowsOf struct {
-	stream.Source
-	r stream.Range
-}
-
-func (s rowsOf) Rows() int64 { return s.r.To - s.r.From }
-
-func (s rowsOf) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return s.Source.Chunks(ctx, s.r)
-}
-
 // plant writes a planted table into n files of equally many rows, and returns their folder
 // and paths. Row groups have at most 100 rows.
 func plant(t *testing.T, rows int64, n int) (dir string, paths []string) {
@@ -182,7 +170,7 @@ func plantSource(t *testing.T, table stream.Source, n int) (dir string, paths []
 	rows := table.Rows()
 	for i := range int64(n) {
 		path := filepath.Join(dir, fmt.Sprintf("part-%03d.parquet", i))
-		part := rowsOf{table, stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
+		part := planted.Part{Source: table, Range: stream.Range{From: rows * i / int64(n), To: rows * (i + 1) / int64(n)}}
 		writeSource(t, path, part, chunkio.WriteOptions{RowGroupRows: 100})
 		paths = append(paths, path)
 	}

@@ -171,7 +171,7 @@ func sparseCounts(rows int, last bool) stream.Source {
 func TestGraphOfAPlan(t *testing.T) {
 	in, _ := plant(t, 900, 3)
 	anchors := filepath.Join(t.TempDir(), "anchors.parquet")
-	writeSource(t, anchors, rowsOf{planted.New(planted.Options{Rows: 900, GroupRow: 100}), stream.Range{To: 100}}, chunkio.WriteOptions{})
+	writeSource(t, anchors, planted.Part{Source: planted.New(planted.Options{Rows: 900, GroupRow: 100}), Range: stream.Range{To: 100}}, chunkio.WriteOptions{})
 	for _, flags := range []string{"--method sfufs --anchors 40", "--method laplacian --anchors 30 --anchor-method kmeans", "--method graphgreedy --anchors-file " + anchors} {
 		t.Run(flags[9:20], func(t *testing.T) {
 			args := strings.Fields(flags)

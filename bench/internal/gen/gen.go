@@ -18,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -119,7 +120,7 @@ func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, 
 			n := int64(o.files)
 			parts = append(parts, part{
 				fmt.Sprintf("part-%0*d.parquet", digits, i),
-				rowRange{src, stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
+				planted.Part{Source: src, Range: stream.Range{From: o.rows/n*i + min(i, o.rows%n), To: o.rows/n*(i+1) + min(i+1, o.rows%n)}},
 			})
 		}
 	}

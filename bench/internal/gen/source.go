@@ -92,20 +92,6 @@ func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (c
 	return count
 }
 
-// rowRange is a source of some rows of another source. The rows keep their positions.
-type rowRange struct {
-	stream.Source
-	r stream.Range
-}
-
-// Rows implements stream.Source.
-func (s rowRange) Rows() int64 { return s.r.To - s.r.From }
-
-// Chunks implements stream.Source; it always gives all rows of the range.
-func (s rowRange) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
-	return s.Source.Chunks(ctx, s.r)
-}
-
 // groupRows is how many rows a row group gets in a file of so many rows of d columns:
 // whole blocks within 64 MiB of float64, at most 65,536 rows. The writer holds one row
 // group and the footer in memory. Row groups grow, up to 256 MiB, while the footer would
