@@ -2,41 +2,30 @@
 package duckdbtest
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
-	"os/exec"
-	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/duckdb"
 	"github.com/ufs-stream/ufs-stream/internal/testtool"
 )
 
-//go:embed query.cjs
-var script string
-
-// Result is what a query gives: every value as text, null as nil.
-type Result struct {
-	Columns []string
-	Rows    [][]*string
-	Error   string // DuckDB's, where it refuses the query
+// Module is the folder of DuckDB's npm package. Where npm is not there to install it, the test is
+// skipped and says so.
+func Module(t testing.TB) string {
+	t.Helper()
+	return testtool.NodeModule(t, duckdb.Package, duckdb.Version)
 }
 
-// Query runs a query in the folder dir. Where npm is not there to install DuckDB, the test is
-// skipped and says so.
-func Query(t testing.TB, dir, query string) *Result {
+// Query runs a query in the folder dir, in a session of its own.
+func Query(t testing.TB, dir, query string) *duckdb.Result {
 	t.Helper()
-	module := testtool.NodeModule(t, "@duckdb/node-api", "1.5.6-r.1")
-	var errw bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "node", "-e", script, module)
-	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(query), &errw
-	out, err := cmd.Output()
-	r := new(Result)
-	if err == nil {
-		err = json.Unmarshal(out, r)
-	}
+	s, err := duckdb.Start(t.Context(), Module(t), dir)
 	if err != nil {
-		t.Fatalf("DuckDB: %v\n%s%s", err, out, &errw)
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Query(query)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return r
 }

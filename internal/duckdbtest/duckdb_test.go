@@ -2,10 +2,15 @@ package duckdbtest
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/duckdb"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestQuery: columns, rows, nulls, and what DuckDB refuses.
+// TestQuery: columns, rows, nulls, no rows, and what DuckDB refuses.
 func TestQuery(t *testing.T) {
 	r := Query(t, t.TempDir(), `SELECT 1 AS a, NULL AS "b""c" UNION ALL SELECT 2, 'x'`)
 	if r.Error != "" || !slices.Equal(r.Columns, []string{"a", `b"c`}) || len(r.Rows) != 2 || *r.Rows[0][0] != "1" || r.Rows[0][1] != nil || *r.Rows[1][1] != "x" {
@@ -13,5 +18,29 @@ func TestQuery(t *testing.T) {
 	}
 	if r := Query(t, t.TempDir(), "SELECT nothing"); r.Error == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestSession: one session answers queries of any size one after another, also behind one that fails, and
+// an end of the process is an error that tells what it said.
+func TestSession(t *testing.T) {
+	s := must.Get(duckdb.Start(t.Context(), Module(t), t.TempDir()))(t)
+	defer s.Close()
+	for _, n := range []int{0, 1, 5000, -1, 2} {
+		query := "SELECT range AS \"a\nb\" FROM range(" + strconv.Itoa(n) + ")"
+		if n < 0 {
+			query = "SELECT *\nFROM nowhere"
+		}
+		r := must.Get(s.Query(query))(t)
+		if n < 0 && r.Error == "" || n >= 0 && (r.Error != "" || len(r.Rows) != n || r.Columns[0] != "a\nb") {
+			t.Errorf("%s: %d rows, %v, %q", query, len(r.Rows), r.Columns, r.Error)
+		}
+		if n > 0 && *r.Rows[n-1][0] != strconv.Itoa(n-1) {
+			t.Errorf("%s: the last row is %s", query, *r.Rows[n-1][0])
+		}
+	}
+	broken := must.Get(duckdb.Start(t.Context(), "nowhere", t.TempDir()))(t)
+	if _, err := broken.Query("SELECT 1"); err == nil || !strings.Contains(err.Error(), "Cannot find module 'nowhere'") {
+		t.Errorf("a session without its module: %v", err)
 	}
 }
