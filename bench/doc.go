@@ -1,5 +1,6 @@
 // Command bench makes data and measures ufs-stream on it:
 //
+//	go run ./bench corpora FOLDER…     other projects' test files: read, refused, and beside DuckDB
 //	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
 //	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
 //	go run ./bench peers [FILE…]       time, memory and quality beside scikit-learn
@@ -17,8 +18,8 @@
 //
 // # Where things are
 //
-// Each verb is a package below internal, whose documentation says what it does in steps: gen,
-// paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
+// Each verb is a package below internal, whose documentation says what it does in steps: corpora,
+// gen, paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
 // workshop (the child processes that are measured, and the machine) and results (tables and
 // files); benchtest is for their tests. The programs that are measured beside ufs-stream are in
 // folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.

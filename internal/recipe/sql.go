@@ -98,6 +98,9 @@ func identifier(quote string) func(string) string {
 	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
 }
 
+// DuckDB is the column as an expression of DuckDB.
+func (c Column) DuckDB() string { return duckDBValue(c, identifier(`"`)) }
+
 // duckDBValue is a column in DuckDB, whose lists begin at 1. A field is taken from its struct by a
 // function: "a"."b" may also be column b of a table a.
 func duckDBValue(c Column, quote func(string) string) string {

@@ -1,0 +1,151 @@
+package corpora
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// pinnedFiles are the files of the project's own selection, by suite and name.
+func pinnedFiles(t *testing.T) map[string]file {
+	t.Helper()
+	files := make(map[string]file)
+	for _, dir := range must.Get(filepath.Glob(pinned("*/")))(t) {
+		if info := must.Get(os.Stat(dir))(t); !info.IsDir() {
+			continue
+		}
+		for _, f := range must.Get(walk(dir))(t) {
+			files[path.Join(f.suite, f.name)] = f
+		}
+	}
+	return files
+}
+
+func expected(t *testing.T) (list []expectation) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(must.Get(os.ReadFile(pinned("expected.jsonl")))(t)))
+	d.DisallowUnknownFields()
+	for d.More() {
+		var e expectation
+		must.Do(t, d.Decode(&e))
+		list = append(list, e)
+	}
+	return list
+}
+
+// TestPinned: every file of the selection is read, or refused, as it was when DuckDB judged it, each value to
+// the bit.
+func TestPinned(t *testing.T) {
+	files := pinnedFiles(t)
+	list := expected(t)
+	if len(list) != len(files) || len(list) < 100 {
+		t.Errorf("%d expectations of %d files", len(list), len(files))
+	}
+	judged := 0
+	for _, want := range list {
+		f, ok := files[want.File]
+		if !ok {
+			t.Errorf("%s is expected, and not there", want.File)
+			continue
+		}
+		for i := range want.Leaves {
+			if want.Leaves[i].Judge != "" {
+				judged++
+			}
+			want.Leaves[i].Judge = ""
+		}
+		if got := expect(t.Context(), f); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\ngot  %s\nwant %s\n(see testdata/corpora/README.md)", want.File, must.Get(json.Marshal(got))(t), must.Get(json.Marshal(want))(t))
+		}
+	}
+	if judged < 150 {
+		t.Errorf("DuckDB has judged %d leaves", judged)
+	}
+}
+
+// TestPinnedOrigins: the README names the repository, commit and licence of every suite, and every file; the
+// selection stays small.
+func TestPinnedOrigins(t *testing.T) {
+	readme := benchtest.Read(t, pinned("README.md"))
+	for name := range pinnedFiles(t) {
+		suite, file, _ := strings.Cut(name, "/")
+		if !strings.Contains(readme, "| "+suite+" | `"+file+"` |") {
+			t.Errorf("README.md does not name %s", name)
+		}
+		if !strings.Contains(readme, "| "+suite+" | https://github.com/") {
+			t.Errorf("README.md does not say where %s is from", suite)
+		}
+	}
+	size := int64(0)
+	must.Do(t, fs.WalkDir(os.DirFS(pinned("")), ".", func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			size += must.Get(d.Info())(t).Size()
+		}
+		return err
+	}))
+	if size > 400<<10 {
+		t.Errorf("the selection has %d bytes", size)
+	}
+}
+
+// TestPinnedByDuckDB: DuckDB reads the same values today, in Parquet files and in the copies of others.
+func TestPinnedByDuckDB(t *testing.T) {
+	o := &other{module: duckdbtest.Module(t), giveUp: time.Minute}
+	defer o.close()
+	files, copied := pinnedFiles(t), filepath.Join(t.TempDir(), "copy.parquet")
+	for _, e := range expected(t) {
+		f := files[e.File]
+		parquet, judge := f.path, ofFile
+		if !must.Get(isParquet(f.path))(t) {
+			if _, err := chunkio.Convert(t.Context(), []string{f.path}, copied, chunkio.ApplyOptions{}); err != nil {
+				continue
+			}
+			parquet, judge = copied, ofCopy
+		}
+		r, err := read(t.Context(), f.path)
+		if err != nil {
+			continue
+		}
+		c := must.Get(o.compare(t.Context(), f.path, parquet, r))(t)
+		if len(c.different) > 0 {
+			t.Errorf("%s: %s", e.File, strings.Join(c.different, "; "))
+		}
+		var want []string
+		for _, l := range e.Leaves {
+			if l.Judge == judge {
+				want = append(want, l.Name)
+			}
+		}
+		if !reflect.DeepEqual(c.judged, want) {
+			t.Errorf("%s: DuckDB judges %q, and is said to have judged %q", e.File, c.judged, want)
+		}
+	}
+}
+
+// TestExpect: --expect writes what TestPinned wants, and nothing while a file is not read as it should be.
+func TestExpect(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "expected.jsonl")
+	dir := suite(t, "arrow-testing", map[string]string{strings.TrimPrefix(ipcStream, "arrow-testing/"): ipcStream})
+	runs(t, exit.Done, dir, "--expect", to)
+	if line := benchtest.Read(t, to); !strings.Contains(benchtest.Read(t, pinned("expected.jsonl")), line) {
+		t.Errorf("it writes %s", line)
+	}
+	must.Do(t, os.Remove(to))
+	runs(t, exit.Fault, suite(t, "bad", map[string]string{"fault.parquet": plain}), "--expect", to)
+	if _, err := os.Stat(to); err == nil {
+		t.Error("it expects what is an error")
+	}
+}

@@ -1,0 +1,88 @@
+package corpora
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+)
+
+// outcome is what came of a file.
+type outcome string
+
+const (
+	wasRead outcome = "read"
+	refused outcome = "refused" // by name: the file is at fault, or asks for what is not there
+	failed  outcome = "error"   // a panic, a signal, an internal fault, or words of Go's runtime
+	hung    outcome = "hang"    // the deadline ended it
+)
+
+// attempt is one run of ufs-stream on a file.
+type attempt struct {
+	outcome outcome
+	code    int
+	message string // without the program's name and the file's path
+}
+
+// ofGo are words that Go's runtime and packages use, which no message to a user has.
+var ofGo = regexp.MustCompile(`panic: |fatal error: |runtime error|internal fault|goroutine \d|nil pointer|slice bounds|interface conversion|reflect[.:]|strconv\.|0xc000`)
+
+// try runs a verb of ufs-stream on a file. The error is an interruption.
+func (r *run) try(ctx context.Context, f file, verb string, flags ...string) (attempt, error) {
+	within, cancel := context.WithTimeout(ctx, r.giveUp)
+	defer cancel()
+	_, _, err := workshop.Child(within, r.shop.Program, append([]string{verb, f.path, "--quiet"}, flags...)...)
+	if ctx.Err() != nil {
+		return attempt{}, ctx.Err()
+	}
+	var child *workshop.ChildError
+	switch {
+	case err == nil:
+		return attempt{outcome: wasRead}, nil
+	case !errors.As(err, &child):
+		return attempt{}, err
+	case child.TimedOut:
+		return attempt{hung, child.Code, "no end after " + r.giveUp.String()}, nil
+	}
+	return judge(child.Code, child.Stderr, f.path), nil
+}
+
+// judge judges a failed run by its exit code and what it said.
+func judge(code int, said, path string) attempt {
+	said = strings.TrimSpace(said)
+	a := attempt{failed, code, said[strings.LastIndexByte(said, '\n')+1:]}
+	for _, prefix := range []string{"ufs-stream: ", path + ": "} {
+		a.message = strings.TrimPrefix(a.message, prefix)
+	}
+	a.message = strings.ReplaceAll(a.message, path, "FILE")
+	switch {
+	case ofGo.MatchString(said):
+		if !ofGo.MatchString(a.message) { // behind the line that tells is a trace
+			at := ofGo.FindStringIndex(said)[0]
+			a.message, _, _ = strings.Cut(said[strings.LastIndexByte(said[:at], '\n')+1:], "\n")
+		}
+	case code == exit.Usage || code == exit.Data || code == exit.Memory:
+		a.outcome = refused
+	}
+	if a.message == "" {
+		a.message = "it said nothing"
+	}
+	return a
+}
+
+// tryFile runs ufs-stream on a file: all features are read, and all columns are copied to the file copied,
+// which is there if that has succeeded.
+func (r *run) tryFile(ctx context.Context, f file, copied string) (reading, copying attempt, err error) {
+	if reading, err = r.try(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
+		return reading, copying, err
+	}
+	if err := os.RemoveAll(copied); err != nil {
+		return reading, copying, err
+	}
+	copying, err = r.try(ctx, f, "convert", "--output", copied)
+	return reading, copying, err
+}
