@@ -44,6 +44,7 @@ type options struct {
 	seed    uint64
 	typ     string
 	files   int
+	group   int // rows of a row group; 0: as many as are read well
 	nulls   float64
 	threads int
 	answer  string
@@ -57,6 +58,7 @@ func (o *options) add(fs *pflag.FlagSet, types ...string) {
 	fs.Uint64Var(&o.seed, "seed", 1, "seed, from 1 on")
 	fs.StringVar(&o.typ, "type", types[0], "type of the values: "+strings.Join(types, ", "))
 	fs.IntVar(&o.files, "files", 0, "split the rows, numbered through, into `N` files in a folder")
+	fs.IntVar(&o.group, "group-rows", 0, "`N` rows in a row group (default: as many as are read well)")
 	fs.IntVar(&o.threads, "threads", 0, "threads (default: all)")
 	fs.StringVar(&o.answer, "answer", "", "write what is known about the columns as JSON to `FILE` (default: PATH with the ending .json)")
 }
@@ -81,6 +83,8 @@ func (o *options) check(types ...string) error {
 		return stream.Usagef("--type %s: want %s", o.typ, strings.Join(types, ", "))
 	case o.files < 0 || int64(o.files) > o.rows:
 		return stream.Usagef("--files %d: want between 1 and the number of rows", o.files)
+	case o.group < 0:
+		return stream.Usagef("--group-rows %d: want a number from 1 on", o.group)
 	case !(o.nulls >= 0 && o.nulls < 1):
 		return stream.Usagef("--nulls %v: want a share from 0 to below 1", o.nulls)
 	case o.threads < 0:
@@ -126,6 +130,8 @@ func generate(ctx context.Context, c *cli.Shared, o options, src stream.Source, 
 	}
 	w.Threads = o.threads
 	switch {
+	case o.group > 0:
+		w.RowGroupRows = o.group
 	case w.Sparse:
 		w.RowGroupRows = listRows
 	case w.List != "":
@@ -159,7 +165,7 @@ func checkFooter(o options, features int, w chunkio.WriteOptions) error {
 		features = 1
 	}
 	groups := (o.rowsPerFile()-1)/int64(w.RowGroupRows) + 1
-	if groups*int64(features) <= maxColumnChunks {
+	if o.group > 0 || groups*int64(features) <= maxColumnChunks { // whoever names the rows of a group wants that footer
 		return nil
 	}
 	most := max(maxColumnChunks/int64(features), 1) * int64(w.RowGroupRows)

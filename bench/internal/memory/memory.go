@@ -1,0 +1,167 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// options are the flags of memory.
+type options struct {
+	files    []string // Parquet files beside the made tables
+	label    string   // of files
+	share    float64
+	tables   []string // names of made tables
+	only     string
+	giveUp   time.Duration
+	binary   string
+	folder   string
+	dir      string
+	progress io.Writer
+
+	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	command  string                                         // the command line, for the results
+}
+
+// New makes the verb memory.
+func New(c *cli.Shared) *cobra.Command {
+	o := &options{share: 1, giveUp: 10 * time.Minute, folder: "bench-results", generate: workshop.StartSelf}
+	cmd := &cobra.Command{
+		Use:   "memory [FILE.parquet…]",
+		Short: "Peak memory of every method and verb at the smallest limit that it names itself",
+		Long: `Asks ufs-stream for every method and verb with a --memory-limit of 1 MiB, takes the limit that the
+refusal names, until the run is done, and compares its peak resident memory with that limit: on
+tables that are hard on memory, and on each FILE. A peak above its limit is an error (exit code 1).
+
+The made tables are wide (500 × 20,000), tall (4,000,000 × 10), sparse (20,000 × 50,000 words), one
+row group of 2 GB, and a million row groups; --share makes them smaller. Results are
+--results/memory.md.
+
+  go run ./bench memory
+  go run ./bench memory --share 0.01
+  go run ./bench memory ../shared/datasets/*.parquet --tables none`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
+			return o.run(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", "label", "class column `COL` of every FILE; \"\" where there is none")
+	f.Float64Var(&o.share, "share", o.share, "`SHARE` of the full size of the made tables")
+	f.StringSliceVar(&o.tables, "tables", nil, "only these made `TABLES`, or none (default: all)")
+	f.StringVar(&o.only, "runs", "", "only runs whose name has `TEXT` in it, and those that they need")
+	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a run that takes longer")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
+	f.StringVar(&o.dir, "dir", "", "folder `DIR` for the made tables, which are some 5 GB (default: a scratch folder)")
+	return cmd
+}
+
+// asked are the tables that are asked for.
+func (o *options) asked() ([]shape, error) {
+	all := shapes(o.share)
+	if !(o.share > 0 && o.share <= 1) {
+		return nil, stream.Usagef("memory: --share %v: want a share above 0 and up to 1", o.share)
+	}
+	if o.giveUp <= 0 {
+		return nil, stream.Usagef("memory: --give-up %s: want a time above 0", o.giveUp)
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	for _, name := range o.tables {
+		if name != "none" && !slices.Contains(names, name) {
+			return nil, stream.Usagef("memory: --tables %s: want some of %s, or none", name, strings.Join(names, ", "))
+		}
+	}
+	if len(o.tables) > 0 {
+		all = slices.DeleteFunc(all, func(s shape) bool { return !slices.Contains(o.tables, s.name) })
+	}
+	for _, path := range o.files {
+		all = append(all, shape{name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path: path})
+	}
+	return all, nil
+}
+
+// run measures every table and writes the results.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	tables, err := o.asked()
+	if err != nil {
+		return err
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		return err
+	}
+	shop, err := workshop.New(ctx, o.binary)
+	if err != nil {
+		return err
+	}
+	defer shop.Close()
+	var points []point
+	for i := range tables {
+		s := &tables[i]
+		dir := shop.Path(fmt.Sprintf("table-%d", i))
+		if o.dir != "" {
+			dir = filepath.Join(o.dir, filepath.Base(dir))
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return &stream.OutputError{Path: dir, Err: err}
+		}
+		fmt.Fprintf(o.progress, "%s: making it\n", s.name)
+		if err := s.make(ctx, o, dir); err != nil {
+			return err
+		}
+		found, err := o.measure(ctx, shop.Program, s, dir)
+		if err != nil {
+			return err
+		}
+		points = append(points, found...)
+		os.RemoveAll(dir) // the next table needs the room
+	}
+	return o.write(ctx, out, points, host.String(), shop.Version)
+}
+
+// measure runs every job on a table.
+func (o *options) measure(ctx context.Context, program string, s *shape, dir string) ([]point, error) {
+	var points []point
+	list := jobs(s, o.label, dir)
+	for _, j := range list {
+		if o.only != "" && !strings.Contains(j.what, o.only) && !neededBy(list, j, o.only) {
+			continue
+		}
+		p, err := o.ask(ctx, program, s, j, dir)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(o.progress, "%s\n", p)
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// neededBy says whether a run that is asked for needs what j leaves.
+func neededBy(list []job, j job, only string) bool {
+	return slices.ContainsFunc(list, func(other job) bool {
+		return strings.Contains(other.what, only) && slices.ContainsFunc(other.needs, func(file string) bool {
+			return slices.ContainsFunc(j.args, func(arg string) bool { return filepath.Base(arg) == file && !slices.Contains(j.needs, file) })
+		})
+	})
+}
+
+const mebibyte = 1 << 20
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.0f", math.Ceil(float64(n)/mebibyte)) }

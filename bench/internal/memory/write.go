@@ -1,0 +1,75 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+)
+
+// write writes memory.md, and the table for who waits. A broken promise is an error, after the
+// results are written.
+func (o *options) write(ctx context.Context, out io.Writer, points []point, host, version string) error {
+	var text bytes.Buffer
+	o.markdown(&text, points, host, version)
+	path := filepath.Join(o.folder, "memory.md")
+	if err := results.Write(ctx, path, nil, text.Bytes()); err != nil {
+		return err
+	}
+	if _, err := out.Write(text.Bytes()); err != nil {
+		return err
+	}
+	over, failed := 0, 0
+	for _, p := range points {
+		if p.over() {
+			over++
+		}
+		if p.failed() {
+			failed++
+		}
+	}
+	if over+failed > 0 {
+		return fmt.Errorf("%d runs were above their limit and %d failed; %s has them", over, failed, path)
+	}
+	return nil
+}
+
+func (o *options) markdown(w io.Writer, points []point, host, version string) {
+	fmt.Fprintf(w, "# Peak memory at the smallest limit\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
+	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that\n"+
+		"- asked: how many limits it named before one was enough; planned: the peak that plan foretells at that limit; measured: the\n"+
+		"  peak resident memory of the process (ru_maxrss)\n")
+	for _, s := range shapes(o.share) {
+		fmt.Fprintf(w, "- %s: %s, %d × %d\n", s.name, s.about, s.rows, s.columns)
+	}
+	for i, p := range points {
+		if i == 0 || p.table != points[i-1].table {
+			fmt.Fprintf(w, "\n## %s\n", p.table)
+			results.TableHead(w, []string{"run", "limit MiB", "asked", "planned MiB", "measured MiB", "of limit %", "time"}, 1)
+		}
+		results.TableRow(w, p.cells())
+	}
+}
+
+// cells are a row of the table.
+func (p point) cells() []string {
+	if p.ended != "" {
+		return []string{p.what + ": " + p.ended, results.NoFigure, fmt.Sprint(p.asked), results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure}
+	}
+	limit, share, planned := results.NoFigure, results.NoFigure, results.NoFigure
+	if p.limit > 0 {
+		limit, share = mebibytes(p.limit), results.Points(float64(p.peak)/float64(p.limit))
+	}
+	if p.planned > 0 {
+		planned = mebibytes(p.planned)
+	}
+	what := p.what
+	if p.over() {
+		what = "**" + what + ": above its limit**"
+	}
+	return []string{what, limit, fmt.Sprint(p.asked), planned, mebibytes(p.peak), share, p.took.Round(time.Second / 10).String()}
+}
