@@ -155,4 +155,5 @@ type applier struct {
 	spool   *Scratch // where what is read of objects waits
 	report  ApplyReport
 	matches *matches // the rows to write; nil for all
+	footer  int64    // bytes that the output's footer takes while it is written
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -112,5 +113,40 @@ func TestConvertSparse(t *testing.T) {
 	}
 	if row != 3000 {
 		t.Errorf("%d rows", row)
+	}
+}
+
+// A file of many row groups has a long footer, on both sides: reading is possible in the least memory
+// that is named, where the footer is parsed again in every pass, and copying counts what its output's
+// footer takes until it is written.
+func TestLongFooters(t *testing.T) {
+	const rows, columns = 1000, 5
+	in := filepath.Join(t.TempDir(), "in.parquet")
+	formattest.Must(t, WriteParquet(t.Context(), in, everyNumber(rows, columns, false), WriteOptions{RowGroupRows: 1}))
+	ds, err := Open(t.Context(), []string{in}, Options{})
+	formattest.Must(t, err)
+	least := ds.MinMemory()
+	formattest.Must(t, ds.Close())
+	ds, err = Open(t.Context(), []string{in}, Options{Memory: least})
+	formattest.Must(t, err)
+	defer ds.Close()
+	read := 0
+	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		if err != nil {
+			t.Fatalf("in the %d bytes that are said to do: %v", least, err)
+		}
+		read += c.Rows
+	}
+	if read != rows {
+		t.Errorf("%d rows, want %d", read, rows)
+	}
+	out := filepath.Join(t.TempDir(), "out.parquet")
+	_, err = Convert(t.Context(), []string{in}, out, ApplyOptions{Memory: 2 * least})
+	short := (*stream.MemoryError)(nil)
+	if !errors.As(err, &short) || short.Need < rows*columns*writer.ChunkBytes {
+		t.Fatalf("%v; want more than %d bytes", err, rows*columns*writer.ChunkBytes)
+	}
+	if _, err := Convert(t.Context(), []string{in}, out, ApplyOptions{Memory: short.Need}); err != nil {
+		t.Errorf("not in the %d bytes that are said to do: %v", short.Need, err)
 	}
 }

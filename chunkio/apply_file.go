@@ -139,6 +139,14 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	if err != nil {
 		return 0, 0, err
 	}
+	a.footer = 0
+	for _, i := range files {
+		for _, rows := range a.catalog.files[i].groups {
+			if rows > 0 {
+				a.footer += int64(len(dict)) * writer.ChunkBytes
+			}
+		}
+	}
 	if err := a.copyFiles(ctx, w, columns, fields, files); err != nil {
 		return 0, 0, err
 	}

@@ -85,7 +85,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
-	used := a.catalog.bytes() + src.HeldBytes() + a.matches.bytes()
+	used := a.catalog.bytes() + src.HeldBytes() + a.matches.bytes() + a.footer
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {
@@ -98,6 +98,9 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 		case workers > 1:
 			continue
 		default:
+			for _, c := range columns[1:] { // the next ones would refuse else
+				total = max(total, used+scratch+a.need(src, g, c))
+			}
 			return 0, 0, &stream.MemoryError{
 				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.path(i), g),
 				Need: total, Limit: a.opt.Memory,

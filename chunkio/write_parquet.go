@@ -8,11 +8,11 @@ import (
 	"math"
 	"runtime"
 
-	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -262,22 +262,40 @@ func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
 	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
-// verifyWritten reads back the footer of a finished file, before it gets its name.
+// verifyWritten reads back the footer of a finished file, before it gets its name. It holds less than the
+// footer did while it was written, which writer.ChunkBytes counts.
 func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
-	f, err := out.Reopen()
+	again, err := out.Reopen()
 	if err != nil {
 		return err
 	}
+	size, err := again.Seek(0, io.SeekEnd)
+	var f *parquet.File
+	if err == nil {
+		f, err = parquet.Open(writtenInput{again, size, out.Path()}, math.MaxInt64)
+	}
+	if err != nil {
+		again.Close()
+		return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written cannot be read back: %w", err), Remedy: stream.PlainText("check the disk")}
+	}
 	defer f.Close()
-	return format.Guard(func() error {
-		r, err := pqfile.NewParquetReader(f)
-		if err != nil {
-			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written cannot be read back: %w", err), Remedy: stream.PlainText("check the disk")}
-		}
-		if r.NumRows() != rows || r.MetaData().Schema.NumColumns() != leaves {
-			return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written reads back as %d rows and %d columns, not %d and %d",
-				r.NumRows(), r.MetaData().Schema.NumColumns(), rows, leaves), Remedy: stream.PlainText("check the disk")}
-		}
-		return nil
-	})
+	found := int64(0)
+	for _, n := range f.GroupRows() {
+		found += n
+	}
+	if columns := f.Schema().NumColumns(); found != rows || columns != leaves {
+		return &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("the file written reads back as %d rows and %d columns, not %d and %d",
+			found, columns, rows, leaves), Remedy: stream.PlainText("check the disk")}
+	}
+	return nil
 }
+
+// writtenInput is a file that has not got its name yet.
+type writtenInput struct {
+	atomicfile.Reader
+	size int64
+	name string
+}
+
+func (w writtenInput) Size() int64  { return w.size }
+func (w writtenInput) Name() string { return w.name }

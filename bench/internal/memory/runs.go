@@ -46,7 +46,7 @@ func jobs(s *shape, label, dir string) []job {
 		{verb: "eval", what: "eval", args: slices.Concat(data, selection), needs: []string{selectionFile}},
 		{verb: "eval", what: "eval, no classes", args: slices.Concat(in, selection), needs: []string{selectionFile}},
 		{verb: "path", what: "path", args: slices.Concat(data, []string{"--method", "greedy", "-k", "3"})},
-		{verb: "path", what: "path --method sfufs", args: slices.Concat(data, []string{"--method", "sfufs", "-k", "3", "--alpha", "0.1,1", "--gamma", "1"})},
+		{verb: "path", what: "path --method sfufs", args: slices.Concat(data, []string{"--method", "sfufs", "-k", "3", "--alpha", "0.1,1", "--gamma", "1", "--max-iter", "3"})},
 		{verb: "tree", what: "tree --tree correlation", args: slices.Concat(data, []string{"--tree", "correlation"}), output: ".json"},
 		{verb: "select", what: "select --stats", args: []string{"--stats", at(statsFile), "-k", "3"}, needs: []string{statsFile}},
 		{verb: "report", what: "report", args: []string{at(selectionFile)}, output: ".html", needs: []string{selectionFile}},
@@ -60,10 +60,13 @@ func jobs(s *shape, label, dir string) []job {
 		if s.kind != "" && options.Find("shape") != nil {
 			run.args = append(run.args, "--shape", s.pixels())
 		}
+		if options.Find("max-iter") != nil { // more take no more memory
+			run.args = append(run.args, "--max-iter", "3")
+		}
 		list = append(list, run)
 		if options.Find("sample") != nil && !sparse {
 			run.what += " --sample 0"
-			run.args = slices.Concat(run.args, []string{"--sample", "0", "--max-iter", "3"})
+			run.args = slices.Concat(run.args, []string{"--sample", "0"})
 			list = append(list, run)
 		}
 	}
