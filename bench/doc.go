@@ -2,6 +2,7 @@
 //
 //	go run ./bench corpora FOLDER…     other projects' test files: read, refused, and beside DuckDB
 //	go run ./bench gen KIND -o PATH    make a seeded table whose answer is known
+//	go run ./bench kill                long runs killed at random moments and started again
 //	go run ./bench memory [FILE…]      peak memory of every method and verb at its smallest limit
 //	go run ./bench paper --data DIR    the papers' tables, their figures beside ours
 //	go run ./bench peers [FILE…]       time, memory and quality beside scikit-learn
@@ -20,7 +21,7 @@
 // # Where things are
 //
 // Each verb is a package below internal, whose documentation says what it does in steps: corpora,
-// gen, memory, paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
+// gen, kill, memory, paper, peers, quality, and scale, which has speed too. They build on cli (the command above them),
 // workshop (the child processes that are measured, and the machine) and results (tables and
 // files); benchtest is for their tests. The programs that are measured beside ufs-stream are in
 // folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/corpora"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/bench/internal/kill"
 	"github.com/ufs-stream/ufs-stream/bench/internal/memory"
 	"github.com/ufs-stream/ufs-stream/bench/internal/paper"
 	"github.com/ufs-stream/ufs-stream/bench/internal/peers"
@@ -19,5 +20,5 @@ func main() { program.Main(run) }
 
 // run is the whole program; it returns the exit code. It reads no standard input.
 func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
-	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed)
+	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, kill.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed)
 }

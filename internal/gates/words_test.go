@@ -74,7 +74,7 @@ func TestLibrariesNameNoFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
 	programs := []string{
 		"cmd/ufs-stream", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/program",
-		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/workshop",
+		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/workshop",
 		"internal/store/storetest", "internal/slurmtest", "internal/testtool", "internal/duckdb", // which start others' programs
 	}
 	literals(t, func(dir string) bool { return !slices.Contains(programs, dir) }, func(at token.Position, text string) {

@@ -1,0 +1,115 @@
+package kill
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
+	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// options are the flags of kill.
+type options struct {
+	kills    int
+	share    float64
+	every    time.Duration
+	only     string
+	seed     uint64
+	binary   string
+	folder   string
+	dir      string
+	progress io.Writer
+
+	shop     *workshop.Workshop
+	random   *rand.Rand
+	generate func(ctx context.Context, args []string) error // runs gen; workshop.StartSelf but in tests
+	command  string                                         // the command line, for the results
+}
+
+// New makes the verb kill.
+func New(c *cli.Shared) *cobra.Command {
+	o := &options{kills: 50, share: 1, every: 200 * time.Millisecond, seed: 1, folder: "bench-results", generate: workshop.StartSelf}
+	cmd := &cobra.Command{
+		Use:   "kill",
+		Short: "Kill long runs at random moments, and compare what they end in with a run that nothing stopped",
+		Long: `Runs scan, select (greedy in memory and out of core, sfufs, eufs out of core) and apply of a folder
+with a checkpoint, kills each (kill -9) at random moments, and starts the same command again until it
+is done. Every output must be, to the byte, that of a run without a kill, timing aside; no part of one
+may stand at its place after a kill, and nothing else may be left in the end. What is not so is an error (exit code 1).
+Results are --results/kill.md.
+
+  go run ./bench kill
+  go run ./bench kill --kills 5 --share 0.2 --runs "out of core"`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.progress, o.command = c.Remarks(), c.CommandLine()
+			return o.run(cmd.Context(), c.Out)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.kills, "kills", o.kills, "`N` kills of every run at least")
+	f.Float64Var(&o.share, "share", o.share, "`SHARE` of the rows of the full size, above 1 too")
+	f.DurationVar(&o.every, "checkpoint-every", o.every, "time between saves")
+	f.StringVar(&o.only, "runs", "", "only runs whose name has `TEXT` in it")
+	f.Uint64Var(&o.seed, "seed", o.seed, "seed `N` of the moments")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
+	f.StringVar(&o.dir, "dir", "", "folder `DIR` for data and outputs (default: a scratch folder)")
+	return cmd
+}
+
+// run kills every run and writes the results.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	if o.kills < 1 || !(o.share > 0) || o.every <= 0 {
+		return stream.Usagef("kill: --kills %d, --share %v, --checkpoint-every %s: want numbers above 0", o.kills, o.share, o.every)
+	}
+	host, err := workshop.ThisMachine()
+	if err != nil {
+		return err
+	}
+	if o.shop, err = workshop.New(ctx, o.binary); err != nil {
+		return err
+	}
+	defer o.shop.Close()
+	dir := o.shop.Dir
+	if o.dir != "" {
+		if dir = o.dir; os.MkdirAll(dir, 0o777) != nil {
+			return stream.Usagef("kill: --dir %s cannot be made", dir)
+		}
+	}
+	fmt.Fprintln(o.progress, "making the data")
+	jobs, err := o.jobs(ctx, dir)
+	if err != nil {
+		return err
+	}
+	o.random = rand.New(rand.NewPCG(o.seed, 1))
+	var points []point
+	for _, j := range jobs {
+		if !strings.Contains(j.name, o.only) {
+			continue
+		}
+		p, err := o.torment(ctx, j)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(o.progress, p)
+		for _, fault := range p.faults {
+			fmt.Fprintln(o.progress, " ", fault)
+		}
+		points = append(points, p)
+	}
+	return o.write(ctx, out, points, host.String(), o.shop.Version)
+}
+
+// program runs ufs-stream to its end.
+func (o *options) program(ctx context.Context, args []string) error {
+	_, _, err := workshop.Child(ctx, o.shop.Program, append(args, "--progress", "off")...)
+	return err
+}

@@ -1,0 +1,61 @@
+package kill
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// job is one kind of long run.
+type job struct {
+	name string
+	// what it does, without -o and --checkpoint
+	verb string
+	args []string
+	out  string // its output
+	made bool   // of a folder
+}
+
+// table is the data of some runs.
+type table struct {
+	rows, columns, files int
+}
+
+// make makes the data of the runs, and lists them. More rows make all of them longer.
+func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	make := func(name string, t table) (string, error) {
+		args := []string{"gen", "planted", "--label", "--rows", strconv.Itoa(int(float64(t.rows) * o.share)), "--columns", strconv.Itoa(t.columns), "-q", "-o", at(name)}
+		if t.files > 0 {
+			args = append(args, "--files", strconv.Itoa(t.files))
+		}
+		if err := clear(at(name)); err != nil { // gen makes new folders only
+			return "", err
+		}
+		return at(name), o.generate(ctx, args)
+	}
+	long, err := make("long", table{rows: 400_000, columns: 200, files: 8})
+	if err != nil {
+		return nil, err
+	}
+	wide, err := make("wide", table{rows: 40_000, columns: 1500, files: 8})
+	if err != nil {
+		return nil, err
+	}
+	label := func(path string, more ...string) []string {
+		return slices.Concat([]string{path, "--label", "label"}, more)
+	}
+	selection := at("selection.json")
+	if err := o.program(ctx, slices.Concat([]string{"select"}, label(long, "--method", "variance", "-k", "60", "-o", selection))); err != nil {
+		return nil, err
+	}
+	return []job{
+		{name: "scan", verb: "scan", args: label(long, "--method", "sfufs"), out: at("all.ufs")},
+		{name: "select greedy", verb: "select", args: label(wide, "--method", "greedy", "-k", "20"), out: at("greedy.json")},
+		{name: "select greedy, out of core", verb: "select", args: label(wide, "--method", "greedy", "-k", "20", "--memory-limit", "84MiB"), out: at("outofcore.json")},
+		{name: "select sfufs", verb: "select", args: label(long, "--method", "sfufs", "-k", "20", "--anchors", "300"), out: at("sfufs.json")},
+		{name: "select eufs, out of core", verb: "select", args: label(long, "--method", "eufs", "-k", "20", "--sample", "0", "--max-iter", "10", "--memory-limit", "160MiB"), out: at("eufs.json")},
+		{name: "apply", verb: "apply", args: []string{long, "--selection", selection}, out: at("reduced"), made: true},
+	}, nil
+}
