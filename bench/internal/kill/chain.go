@@ -42,7 +42,7 @@ func (o *options) torment(ctx context.Context, j job) (point, error) {
 	p := point{name: j.name}
 	state := j.out + ".state"
 	args := slices.Concat([]string{j.verb}, j.args, []string{"-o", j.out, "--progress", "off", "--checkpoint", state, "--checkpoint-every", o.every.String()})
-	if err := clear(j.out, state); err != nil {
+	if err := remove(j.out, state); err != nil {
 		return p, err
 	}
 	var err error
@@ -54,7 +54,7 @@ func (o *options) torment(ctx context.Context, j job) (point, error) {
 		return p, err
 	}
 	for p.kills < o.kills {
-		if err := clear(j.out, state); err != nil {
+		if err := remove(j.out, state); err != nil {
 			return p, err
 		}
 		for done := false; !done; {
@@ -173,8 +173,8 @@ func leftovers(out, state string) []string {
 	return left
 }
 
-// clear removes an output and its state.
-func clear(paths ...string) error {
+// remove removes an output and its state.
+func remove(paths ...string) error {
 	for _, path := range paths {
 		if err := os.RemoveAll(path); err != nil {
 			return err

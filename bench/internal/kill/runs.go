@@ -25,21 +25,21 @@ type table struct {
 // make makes the data of the runs, and lists them. More rows make all of them longer.
 func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	make := func(name string, t table) (string, error) {
+	made := func(name string, t table) (string, error) {
 		args := []string{"gen", "planted", "--label", "--rows", strconv.Itoa(int(float64(t.rows) * o.share)), "--columns", strconv.Itoa(t.columns), "-q", "-o", at(name)}
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
 		}
-		if err := clear(at(name)); err != nil { // gen makes new folders only
+		if err := remove(at(name)); err != nil { // gen makes new folders only
 			return "", err
 		}
 		return at(name), o.generate(ctx, args)
 	}
-	long, err := make("long", table{rows: 400_000, columns: 200, files: 8})
+	long, err := made("long", table{rows: 400_000, columns: 200, files: 8})
 	if err != nil {
 		return nil, err
 	}
-	wide, err := make("wide", table{rows: 40_000, columns: 1500, files: 8})
+	wide, err := made("wide", table{rows: 40_000, columns: 1500, files: 8})
 	if err != nil {
 		return nil, err
 	}
