@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -98,19 +99,34 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		return nil, err
 	}
 	defer end()
+	beside := e.selectionBytes()
+	limit := e.q.Memory
+	e.q.Memory = max(limit-beside, 1)
 	if err := e.settle(); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{e.read, e.judge, e.resample} {
 		if err := step(ctx); err != nil {
+			if short := (*stream.MemoryError)(nil); errors.As(err, &short) && short.OfMemory() {
+				short.Need, short.Limit = short.Need+beside, limit // in place: the words around it stay
+			}
 			return nil, err
 		}
 	}
 	r := e.report()
 	r.Timing.Wall = time.Since(begin).Seconds()
 	r.Transfer = e.q.Meter.Transfer().Since(before)
-	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: e.q.Memory}
+	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: limit}
 	return r, nil
+}
+
+// selectionBytes is what the selections hold while they are judged, which is much where they tell of
+// many columns.
+func (e *evaluator) selectionBytes() (bytes int64) {
+	for i := range e.Selections {
+		bytes += profileColumn * int64(len(e.Selections[i].Columns))
+	}
+	return bytes
 }
 
 // check finds what no input can make right, and fills in the protocol's numbers.
