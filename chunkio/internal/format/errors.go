@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -11,16 +12,32 @@ import (
 // Guard calls f and turns a panic of the Parquet library into an error.
 func Guard(f func() error) (err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(error)
-			if !ok {
-				e = fmt.Errorf("%v", r)
-			}
-			err = fmt.Errorf("the Parquet library failed: %w", e)
+		r := recover()
+		if r == nil {
+			return
 		}
+		e, ok := r.(error)
+		if !ok {
+			e = fmt.Errorf("%v", r)
+		}
+		if fault, ok := errors.AsType[runtime.Error](e); ok {
+			err = &faultError{fault}
+			return
+		}
+		err = fmt.Errorf("the Parquet library failed: %w", e)
 	}()
 	return f()
 }
+
+// faultError says in words for the user that Go's runtime stopped the library.
+type faultError struct{ cause runtime.Error }
+
+func (*faultError) Error() string {
+	return "the Parquet library gave up: the file is damaged or forged, or this is a fault of ufs-stream, please report it"
+}
+
+// Unwrap is what the runtime said.
+func (e *faultError) Unwrap() error { return e.cause }
 
 // Place makes err a *stream.DataError of the file at path. Where err names no row group
 // or column, it gets group and column (-1 and "" where unknown). What is no fault of the

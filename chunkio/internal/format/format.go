@@ -109,8 +109,22 @@ func ReadAt(in io.ReaderAt, b []byte, at int64) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("read %d bytes at offset %d, got %d: %w", len(b), at, n, err)
+	return &ReadError{at, len(b), n, err}
 }
+
+// ReadError says that bytes of an input could not be read, whatever they are.
+type ReadError struct {
+	at        int64
+	want, got int
+	err       error
+}
+
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("read %d bytes at offset %d, got %d: %v", e.want, e.at, e.got, e.err)
+}
+
+// Unwrap is the input's error.
+func (e *ReadError) Unwrap() error { return e.err }
 
 // Leaf is one physical column of an input file, as the file's schema tells it. All
 // files of a dataset have the same leaves, by name, in any order.

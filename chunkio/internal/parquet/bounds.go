@@ -60,8 +60,7 @@ func crossed(c *column, low, high format.Bound) bool {
 // ordered reports whether the footer says that the column's bounds are in the order of its
 // type; the library takes the order for granted.
 func (f *File) ordered(c *column) bool {
-	orders := f.foot.meta.ColumnOrders
-	return c.index < len(orders) && orders[c.index] != nil && orders[c.index].TYPE_ORDER != nil
+	return c.index < len(f.foot.ordered) && f.foot.ordered[c.index]
 }
 
 // signed reports whether the column's values stand in the order of signed numbers.

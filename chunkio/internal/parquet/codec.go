@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // codec decompresses pages into memory that the caller sized: a page that holds more
@@ -23,9 +25,14 @@ type codec struct {
 	src    bytes.Reader
 }
 
+// Codecs of parquet.thrift that v15 has no name for, or does not decode.
+const (
+	lz4Hadoop compress.Compression = 5 // as Hadoop frames it; some writers left the frame out
+	lz4Raw    compress.Compression = 7
+)
+
 // codecName names a codec of parquet.thrift for messages, also where v15 has no name.
 func codecName(c compress.Compression) string {
-	const lz4Raw = 7
 	if c == lz4Raw {
 		return "LZ4_RAW"
 	}
@@ -40,9 +47,10 @@ func codecOf(n int64) compress.Compression {
 	return compress.Compression(n)
 }
 
-// decodable are the codecs whose pages can be read: those of arrow v15.
+// decodable are the codecs whose pages can be read.
 var decodable = []compress.Compression{
 	compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Brotli,
+	lz4Hadoop, lz4Raw,
 }
 
 // decompress fills the whole of dst from src. Checksums that a codec has (gzip, zstd) are verified.
@@ -56,6 +64,12 @@ func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
 		copy(dst, src)
 	case compress.Codecs.Snappy:
 		err = snappyDecode(dst, src)
+	case lz4Raw:
+		err = lz4Decode(dst, src)
+	case lz4Hadoop:
+		if lz4Frames(dst, src) != nil {
+			err = lz4Decode(dst, src)
+		}
 	case compress.Codecs.Zstd:
 		err = c.zstdDecode(dst, src)
 	case compress.Codecs.Gzip:
@@ -95,6 +109,37 @@ func snappyDecode(dst, src []byte) error {
 	}
 	_, err = snappy.Decode(dst, src)
 	return err
+}
+
+// lz4Decode decodes a block.
+func lz4Decode(dst, src []byte) error {
+	n, err := lz4.UncompressBlock(src, dst)
+	if err == nil && n != len(dst) {
+		err = fmt.Errorf("block holds %d bytes where the page header says %d", n, len(dst))
+	}
+	return err
+}
+
+// lz4Frames decodes blocks that each have their two sizes in front: decompressed and compressed.
+func lz4Frames(dst, src []byte) error {
+	for len(src) > 0 {
+		if len(src) < 8 {
+			return io.ErrUnexpectedEOF
+		}
+		size, packed := uint64(binary.BigEndian.Uint32(src)), uint64(binary.BigEndian.Uint32(src[4:]))
+		src = src[8:]
+		if size > uint64(len(dst)) || packed > uint64(len(src)) {
+			return io.ErrUnexpectedEOF
+		}
+		if err := lz4Decode(dst[:size], src[:packed]); err != nil {
+			return err
+		}
+		dst, src = dst[size:], src[packed:]
+	}
+	if len(dst) > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 
 func (c *codec) zstdDecode(dst, src []byte) error {

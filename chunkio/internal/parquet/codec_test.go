@@ -2,21 +2,47 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
 func pack(t *testing.T, kind compress.Compression, data []byte) []byte {
 	t.Helper()
+	if kind == lz4Raw || kind == lz4Hadoop {
+		return packLZ4(t, kind, data)
+	}
 	c, err := compress.GetCodec(kind)
 	formattest.Must(t, err)
 	return c.Encode(make([]byte, max(c.CompressBound(int64(len(data))), int64(len(data))))[:len(data)], data)
+}
+
+// packLZ4 makes a block, or for Hadoop one with its sizes for every 30,000 bytes.
+func packLZ4(t *testing.T, kind compress.Compression, data []byte) (out []byte) {
+	t.Helper()
+	step := len(data)
+	if kind == lz4Hadoop {
+		step = 30_000
+	}
+	for part := range slices.Chunk(data, step) {
+		block := make([]byte, lz4.CompressBlockBound(len(part)))
+		n, err := lz4.CompressBlock(part, block, nil)
+		formattest.Must(t, err)
+		if kind == lz4Hadoop {
+			out = binary.BigEndian.AppendUint32(out, uint32(len(part)))
+			out = binary.BigEndian.AppendUint32(out, uint32(n))
+		}
+		out = append(out, block[:n]...)
+	}
+	return out
 }
 
 // TestCodecs: every codec gives back what was compressed, refuses a declared size that is
@@ -77,5 +103,15 @@ func TestZstdChecksum(t *testing.T) {
 	var c codec
 	if err := c.decompress(compress.Codecs.Zstd, make([]byte, len(data)), packed); !errors.Is(err, zstd.ErrCRCMismatch) {
 		t.Errorf("a wrong checksum: %v", err)
+	}
+}
+
+// TestLZ4WithoutFrame: what is called LZ4 may be a block without Hadoop's frame, as old writers had it.
+func TestLZ4WithoutFrame(t *testing.T) {
+	data := bytes.Repeat([]byte("0123456789abcde"), 100)
+	got := make([]byte, len(data))
+	var c codec
+	if err := c.decompress(lz4Hadoop, got, pack(t, lz4Raw, data)); err != nil || !bytes.Equal(got, data) {
+		t.Error(err)
 	}
 }

@@ -3,7 +3,7 @@ package parquet
 import "encoding/binary"
 
 // DropOrders makes the footer say nothing on the order of bounds.
-func (f *File) DropOrders() { f.foot.meta.ColumnOrders = nil }
+func (f *File) DropOrders() { f.foot.ordered = nil }
 
 // SetOldBounds gives the statistics of a column's first chunk the fields of old writers, with its
 // bounds, or takes them away.

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
+	"math"
 	"slices"
 	"sync"
 
@@ -45,7 +45,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 		if err := f.checkGroups(); err != nil {
 			return err
 		}
-		flat := flattenSchema(foot.meta.Schema)
+		flat := flattenSchema(foot)
 		f.leaf, f.columns = flat.leaves, flat.columns
 		f.visible, f.entries = len(f.leaf), map[int]int{}
 		for i := range f.visible {
@@ -55,7 +55,9 @@ func Open(in format.Input, memory int64) (*File, error) {
 			}
 		}
 		for i := range f.leaf {
-			f.complete(&f.leaf[i], &f.columns[i])
+			if err := f.complete(&f.leaf[i], &f.columns[i]); err != nil {
+				return err
+			}
 		}
 		for i, at := range f.entries {
 			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
@@ -93,7 +95,7 @@ func (f *File) Close() error { return f.in.Close() }
 
 // Schema is that of the footer. Its leaves, counted depth first, are the physical columns of
 // ColumnReader.
-func (f *File) Schema() *schema.Schema { return f.foot.meta.Schema }
+func (f *File) Schema() *schema.Schema { return f.foot.schema }
 
 // Physical is the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
@@ -109,7 +111,7 @@ func (f *File) Extent(g, i int) format.Extent {
 
 // ScratchBytes bounds what reading physical column i of group g holds.
 func (f *File) ScratchBytes(g, i int) int64 {
-	c := newColumn(f.foot.meta.Schema, i)
+	c := newColumn(f.foot.schema, i)
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
@@ -132,28 +134,39 @@ func (f *File) UsesDictionary(g, i int) bool {
 }
 
 // checkGroups verifies the footer against itself and the file's size, and notes the
-// rows of each group.
+// rows of each group. Of a column chunk that is not where or what the footer says, the column
+// cannot be read, and the others can.
 func (f *File) checkGroups() error {
-	meta := f.foot.meta
 	var total int64
+	claimed := f.foot.rows
+	if claimed == 0 { // some writers leave it so
+		claimed = math.MaxInt64
+	}
 	for g := range f.foot.groups {
 		group := &f.foot.groups[g]
-		switch n := meta.Schema.NumColumns(); {
-		case group.rows < 0 || group.rows > meta.NumRows-total:
-			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, meta.NumRows)
+		switch n := f.foot.schema.NumColumns(); {
+		case group.rows < 0 || group.rows > claimed-total:
+			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, claimed)
 		case len(group.chunks) != n:
 			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
 		}
 		total += group.rows
 		f.rows = append(f.rows, group.rows)
 		for i := range group.chunks {
-			if err := f.checkChunk(g, i); err != nil {
-				return f.place(fmt.Errorf("damaged footer: %w", err), g, meta.Schema.Column(i).Path())
+			if _, known := group.faults[i]; known {
+				continue
+			}
+			if fault := f.checkChunk(g, i); fault != "" {
+				group.fault(i, "damaged footer: "+fault)
+				continue
+			}
+			if err := f.survey(g, i); err != nil {
+				return f.place(err, g, f.foot.schema.Column(i).Path())
 			}
 		}
 	}
-	if total != meta.NumRows {
-		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, meta.NumRows)
+	if f.foot.rows != 0 && total != f.foot.rows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.foot.rows)
 	}
 	return nil
 }
@@ -162,30 +175,24 @@ func (f *File) checkGroups() error {
 // of a few such bounds must not overflow.
 const maxChunk = 1 << 42
 
-func (f *File) checkChunk(g, i int) error {
+// checkChunk says what is wrong with a column chunk; "" for nothing.
+func (f *File) checkChunk(g, i int) string {
 	m := &f.foot.groups[g].chunks[i]
-	desc := f.foot.meta.Schema.Column(i)
-	name, foreign := f.foot.groups[g].foreign[i]
-	switch {
-	case !m.described:
-		return errors.New("the column chunk is not described")
-	case foreign:
-		return fmt.Errorf("the column chunk stands in another file (%s)", name)
-	case m.physical != desc.PhysicalType():
-		return fmt.Errorf("the column chunk is of type %s where the schema says %s", m.physical, desc.PhysicalType())
-	}
+	desc := f.foot.schema.Column(i)
 	rows, c := f.rows[g], f.Chunk(g, i)
 	switch {
+	case m.physical != desc.PhysicalType():
+		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.physical, desc.PhysicalType())
 	case c.Size < 0 || c.Uncompressed < 0 || c.Values < 0 || c.Uncompressed > maxChunk:
-		return fmt.Errorf("the column chunk claims %d bytes, %d decompressed, of %d values", c.Size, c.Uncompressed, c.Values)
+		return fmt.Sprintf("the column chunk claims %d bytes, %d decompressed, of %d values", c.Size, c.Uncompressed, c.Values)
 	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.foot.start || c.Size > f.foot.start-c.at):
-		return fmt.Errorf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
+		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
-		return fmt.Errorf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
+		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
 	case c.Values < rows:
-		return fmt.Errorf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
+		return fmt.Sprintf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
 	}
-	return nil
+	return ""
 }
 
 // remedyRewrite is what to do about a file that others can read.
@@ -196,12 +203,13 @@ const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 const maxWidth = 1 << 20
 
 // complete adds to a leaf what its column chunks tell.
-func (f *File) complete(l *format.Leaf, c *column) {
+func (f *File) complete(l *format.Leaf, c *column) error {
 	if c.def == 0 {
 		l.Nulls = 0
 	}
 	nulls, known := int64(0), c.def > 0
 	width := int64(-1) // of a list: -1 not seen yet, 0 varying
+	first := -1        // row group with rows
 	for g, rows := range f.rows {
 		info := f.Chunk(g, c.index)
 		l.Scratch = max(l.Scratch, scratchBytes(info, c))
@@ -212,8 +220,11 @@ func (f *File) complete(l *format.Leaf, c *column) {
 				l.Why, l.Refused, l.Width = why, true, 0
 			}
 		}
-		if rows == 0 {
+		if _, fault := f.foot.groups[g].faults[c.index]; fault || rows == 0 {
 			continue
+		}
+		if first < 0 {
+			first = g
 		}
 		if c.rep > 0 {
 			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
@@ -234,6 +245,14 @@ func (f *File) complete(l *format.Leaf, c *column) {
 		l.Nulls = nulls
 	}
 	if l.List && l.Why == "" {
+		if width > 0 {
+			switch uneven, err := f.startsUneven(first, l, c, int(width)); {
+			case err != nil:
+				return err
+			case uneven:
+				width = 0
+			}
+		}
 		switch {
 		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
 			l.Why = format.WhyVarying + ", or some of them null"
@@ -247,6 +266,7 @@ func (f *File) complete(l *format.Leaf, c *column) {
 			l.Width = int(width)
 		}
 	}
+	return nil
 }
 
 // completeMap adds to a map what its keys and values tell.
@@ -265,15 +285,14 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 // undecodable says why column c of group g cannot be decoded; "" if it can.
 func (f *File) undecodable(g int, c *column) string {
 	m := &f.foot.groups[g].chunks[c.index]
+	if fault, ok := f.foot.groups[g].faults[c.index]; ok {
+		return fmt.Sprintf("row group %d: %s", g, fault)
+	}
 	if !slices.Contains(decodable, m.codec) {
 		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.codec), remedyRewrite)
 	}
-	for left := m.encodings; left != 0; left &= left - 1 {
-		// The set also has the encoding of the levels, for which pages speak themselves.
-		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
-		if !c.decodes(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
-			return fmt.Sprintf("encoding %s cannot be decoded; %s", encodingName(e), remedyRewrite)
-		}
+	if encoding := c.undecodable(m.encodings); encoding != "" {
+		return fmt.Sprintf("encoding %s cannot be decoded; %s", encoding, remedyRewrite)
 	}
 	return ""
 }

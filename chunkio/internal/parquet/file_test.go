@@ -152,6 +152,9 @@ func typeCases() []typeCase {
 	}
 }
 
+// written are the codecs that the library writes.
+var written = decodable[:5]
+
 // TestRoundTrip decodes every type, encoding, codec and page version that arrow's
 // writer can produce, whole and in ranges, with and without nulls.
 func TestRoundTrip(t *testing.T) {
@@ -161,7 +164,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, e := range encodings {
 			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 				for _, rep := range []parquet.Repetition{parquet.Repetitions.Required, parquet.Repetitions.Optional} {
-					codec := decodable[turn%len(decodable)]
+					codec := written[turn%len(written)]
 					turn++
 					t.Run(fmt.Sprint(c.typ, " ", e, " v", version+1, " ", rep, " ", codec), func(t *testing.T) {
 						roundTrip(t, c, e, version, rep, codec)

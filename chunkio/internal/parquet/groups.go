@@ -9,9 +9,9 @@ import (
 
 // groupMeta is what the footer tells of a row group.
 type groupMeta struct {
-	rows    int64
-	chunks  []chunkMeta
-	foreign map[int]string // of chunks that stand in another file, its name
+	rows   int64
+	chunks []chunkMeta
+	faults map[int]string // why some chunks cannot be read
 }
 
 // chunkMeta is what the footer tells of a column chunk, checked by checkChunk.
@@ -22,7 +22,6 @@ type chunkMeta struct {
 	statistics int         // where these stand in the raw footer; 0 for nowhere
 	encodings  encodingSet // of the pages, and of levels
 	physical   parquet.Type
-	described  bool // there is a ColumnMetaData
 	plainPages bool // the encodings are counted, and some data page is plain
 }
 
@@ -42,12 +41,8 @@ func (s encodingSet) has(e parquet.Encoding) bool {
 	return e >= 0 && e <= lastEncoding && s>>e&1 != 0
 }
 
-// parseGroups parses the row groups of a footer that was measured.
-func parseGroups(raw []byte, shape footerShape) ([]groupMeta, error) {
-	if shape.to == 0 {
-		return nil, nil
-	}
-	c := compact{b: raw[:shape.to], pos: shape.from}
+// rowGroups parses the row groups of a footer that was measured.
+func (c *compact) rowGroups(shape footerShape) []groupMeta {
 	groups, chunks := make([]groupMeta, 0, shape.groups), make([]chunkMeta, 0, shape.chunks)
 	_, n := c.list()
 	for range n {
@@ -59,7 +54,7 @@ func parseGroups(raw []byte, shape footerShape) ([]groupMeta, error) {
 				return false
 			}
 			elem, n := c.list()
-			if elem != thriftStruct {
+			if elem != thriftStruct && n > 0 {
 				c.fail(fmt.Errorf("column chunks are of type %d", elem))
 				return true
 			}
@@ -67,12 +62,9 @@ func parseGroups(raw []byte, shape footerShape) ([]groupMeta, error) {
 				if c.err != nil {
 					return true
 				}
-				m, name := c.columnChunk()
-				if name != "" {
-					if g.foreign == nil {
-						g.foreign = map[int]string{}
-					}
-					g.foreign[i] = name
+				m, fault := c.columnChunk()
+				if fault != "" {
+					g.fault(i, fault)
 				}
 				chunks = append(chunks, m)
 			}
@@ -84,35 +76,60 @@ func parseGroups(raw []byte, shape footerShape) ([]groupMeta, error) {
 		g.rows, g.chunks = fields[3], chunks[first:len(chunks):len(chunks)]
 		groups = append(groups, g)
 	}
-	return groups, c.err
+	return groups
 }
 
-// columnChunk parses a ColumnChunk; name is that of the file that it stands in, if not in this one.
-func (c *compact) columnChunk() (m chunkMeta, name string) {
+// fault notes why chunk i cannot be read, and makes it one without bytes.
+func (g *groupMeta) fault(i int, why string) {
+	if g.faults == nil {
+		g.faults = map[int]string{}
+	}
+	g.faults[i] = why
+	if i < len(g.chunks) {
+		g.chunks[i] = chunkMeta{nulls: -1}
+	}
+}
+
+// columnChunk parses a ColumnChunk; fault says why it cannot be read.
+func (c *compact) columnChunk() (m chunkMeta, fault string) {
+	fault = "damaged footer: the column chunk is not described"
+	foreign, encrypted := "", false
 	c.record(nil, func(id int64, typ byte) bool {
 		switch {
 		case id == 1 && typ == thriftBinary:
-			name = string(c.binary())
+			foreign = string(c.binary())
 		case id == 3 && typ == thriftStruct:
-			m = c.columnMeta()
+			m, fault = c.columnMeta()
+		case id == 8 && typ == thriftStruct, id == 9 && typ == thriftBinary:
+			encrypted = true
+			return false
 		default:
 			return false
 		}
 		return true
 	})
-	return m, name
+	switch {
+	case encrypted:
+		fault = "encrypted, which cannot be read; rewrite the file without encryption"
+	case foreign != "":
+		fault = fmt.Sprintf("the column chunk stands in another file (%s)", foreign)
+	}
+	if fault != "" {
+		m = chunkMeta{nulls: -1}
+	}
+	return m, fault
 }
 
-// columnMeta parses a ColumnMetaData.
-func (c *compact) columnMeta() chunkMeta {
-	m := chunkMeta{nulls: -1, described: true}
+// columnMeta parses a ColumnMetaData; fault says what it lacks.
+func (c *compact) columnMeta() (m chunkMeta, fault string) {
+	m.nulls = -1
 	var fields [12]int64
 	set := c.record(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thriftList:
 			elem, n := c.list()
-			if n > 0 && elem != thriftI32 {
-				c.fail(fmt.Errorf("encodings are of type %d", elem))
+			if elem != thriftI32 { // the pages tell theirs
+				c.skipElements(elem, n, 1)
 				return true
 			}
 			for range n {
@@ -144,7 +161,7 @@ func (c *compact) columnMeta() chunkMeta {
 		return true
 	})
 	if want := uint64(1<<1 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9); set&want != want {
-		c.fail(errors.New("a required field of a column chunk is absent"))
+		return m, "damaged footer: a required field of the column chunk is absent"
 	}
 	m.physical, m.codec = parquet.Type(fields[1]), codecOf(fields[4])
 	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]
@@ -152,7 +169,7 @@ func (c *compact) columnMeta() chunkMeta {
 	if d := fields[11]; set&(1<<11) != 0 && d > 0 && d < m.at {
 		m.at, m.dictionary = d, m.at-d
 	}
-	return m
+	return m, ""
 }
 
 // statistics are what the footer tells of the values of a column chunk.

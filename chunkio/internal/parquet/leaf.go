@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -64,6 +65,18 @@ func (c *column) decodes(e parquet.Encoding) bool {
 	return false
 }
 
+// undecodable says which encoding of a set cannot be decoded, "" for none. A footer's set also has the
+// encoding of the levels, for which pages speak themselves.
+func (c *column) undecodable(s encodingSet) string {
+	for left := s; left != 0; left &= left - 1 {
+		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
+		if !c.decodes(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
+			return encodingName(e)
+		}
+	}
+	return ""
+}
+
 // chained reports whether pages may only be decoded one after the other: arrow v15
 // writes DELTA_BYTE_ARRAY pages whose first value shares a prefix with the last value
 // of the page before, and its decoder expects it.
@@ -82,6 +95,7 @@ func encodingName(e parquet.Encoding) string {
 // first of its columns.
 type flattener struct {
 	schema  *schema.Schema
+	strange map[schema.Node]*Strange
 	next    int      // physical column
 	path    []string // of the field that is visited
 	leaves  []format.Leaf
@@ -91,9 +105,9 @@ type flattener struct {
 
 // flattenSchema lists the leaves of a file. Facts that need the column chunks (width
 // of lists, nulls, scratch) are not filled in yet.
-func flattenSchema(s *schema.Schema) *flattener {
-	f := &flattener{schema: s, entries: map[int]*flattener{}}
-	root := s.Root()
+func flattenSchema(foot *footer) *flattener {
+	f := &flattener{schema: foot.schema, strange: foot.strange, entries: map[int]*flattener{}}
+	root := foot.schema.Root()
 	for i := range root.NumFields() {
 		f.path = []string{root.Field(i).Name()}
 		f.visit(root.Field(i), root.Field(i).Name())
@@ -109,6 +123,8 @@ func (f *flattener) visit(n schema.Node, name string) {
 		f.list(p, name)
 	case primitive:
 		f.scalar(p, name)
+	case f.strange[n] != nil:
+		f.leaveOut(n, name, f.strange[n].Type, f.strange[n].Why)
 	case repeated:
 		f.leaveOut(n, name, "list<struct>", "lists of structs")
 	case isMap(n):
@@ -150,6 +166,8 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 			f.list(e, name)
 		default:
 			switch {
+			case f.strange[e] != nil:
+				f.leaveOut(g, name, "list<"+f.strange[e].Type+">", "lists of "+f.strange[e].Type)
 			case isMap(e):
 				f.leaveOut(g, name, "list<map>", "lists of maps")
 			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
@@ -164,7 +182,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 // visitMap leaves a map out as a feature, and notes its keys and values where they can be
 // sparse rows.
 func (f *flattener) visitMap(n schema.Node, name string) {
-	inner := &flattener{schema: f.schema, next: f.next}
+	inner := &flattener{schema: f.schema, strange: f.strange, next: f.next}
 	f.leaveOut(n, name, "map", "maps")
 	if inner.next == f.next {
 		return
@@ -203,10 +221,16 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 	c := newColumn(f.schema, f.next)
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
+	if strange := f.strange[p]; strange != nil {
+		c.kind, l.Type, l.Why = notNumber, strange.Type, strange.Why
+	}
 	if l.Why != "" {
 		l.Width = 0
 	}
 	l.NoClass = noClass(p, l.Why)
+	if f.strange[p] != nil {
+		l.NoClass = l.Why
+	}
 	switch t := p.LogicalType().(type) {
 	case *schema.TimestampLogicalType:
 		l.PerSecond, l.UTC = unitsPerSecond(t.TimeUnit()), t.IsAdjustedToUTC()

@@ -95,7 +95,7 @@ dec decimal(10,2)
 last int32
 `
 	s := schema.NewSchema(schema.MustGroup(schema.NewGroupNode("schema", required, fields, -1)))
-	flat := flattenSchema(s)
+	flat := flattenSchema(&footer{schema: s})
 	leaves, columns := flat.leaves, flat.columns
 	var got strings.Builder
 	for _, l := range leaves {
@@ -158,32 +158,43 @@ func listFile(t *testing.T, lengths ...int) *File {
 	return f
 }
 
-// TestUnevenLists: lists whose number of values would allow a constant length but
-// which have none are an error that names the row and says what to do.
+// TestUnevenLists: lists whose number of values would allow a constant length but which have none
+// are left out where the first page, of four entries here, tells. Later they are an error that names
+// the row and says what to do.
 func TestUnevenLists(t *testing.T) {
-	for _, c := range []struct {
-		lengths []int
-		row     int64
-	}{
-		{[]int{3, 3, 2, 4, 3}, 2},
-		{[]int{3, 4, 2, 3}, 1},
-		{[]int{1, 1, 0, 1}, 2},  // an empty list stands as one entry
-		{[]int{3, -1, 5, 3}, 1}, // so does a null one
-		{[]int{4, 1, 1, 2}, 0},
+	for _, uneven := range [][]int{
+		{2, 1, 3}, {1, 3, 2}, {4, 1, 1, 2},
+		{1, 1, 0, 1},  // an empty list stands as one entry
+		{3, -1, 5, 3}, // so does a null one
 	} {
-		f := listFile(t, c.lengths...)
-		l := f.leaf[0]
-		if l.Why != "" || l.Width == 0 {
-			t.Fatalf("%v: leaf %+v", c.lengths, l)
-		}
-		_, err := tryDecodeLeaf(f, 0, 100)
-		data, ok := errors.AsType[*stream.DataError](err)
-		if !ok || data.Row != c.row || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
-			t.Errorf("%v: %v", c.lengths, err)
-		}
-		free, err := allLists(f, 0, 2)
-		if err != nil || len(free.Ptr) != len(c.lengths)+1 {
-			t.Errorf("%v: read freely: %v", c.lengths, err)
+		for _, before := range []int{0, 40} {
+			width := 0
+			for _, n := range uneven {
+				width += max(n, 1)
+			}
+			width /= len(uneven)
+			lengths := append(slices.Repeat([]int{width}, before), uneven...)
+			f := listFile(t, lengths...)
+			l := f.leaf[0]
+			if before == 0 {
+				if !strings.HasPrefix(l.Why, format.WhyVarying) || l.Refused || l.Width != 0 {
+					t.Errorf("%v: leaf %+v", lengths, l)
+				}
+				continue
+			}
+			if l.Why != "" || l.Width != width {
+				t.Fatalf("%v: leaf %+v", lengths, l)
+			}
+			row := slices.IndexFunc(lengths, func(n int) bool { return n != width })
+			_, err := tryDecodeLeaf(f, 0, 100)
+			data, ok := errors.AsType[*stream.DataError](err)
+			if !ok || data.Row != int64(row) || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
+				t.Errorf("%v: %v", lengths, err)
+			}
+			free, err := allLists(f, 0, 2)
+			if err != nil || len(free.Ptr) != len(lengths)+1 {
+				t.Errorf("%v: read freely: %v", lengths, err)
+			}
 		}
 	}
 	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
@@ -228,7 +239,7 @@ func TestNullsInLists(t *testing.T) {
 	}
 }
 
-// TestRefused: what arrow v15 cannot decode is listed with what to do about it.
+// TestRefused: what cannot be decoded is listed with what to do about it.
 func TestRefused(t *testing.T) {
 	file := formattest.WriteFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
 		func(_, c int, w pqfile.ColumnChunkWriter) error {
@@ -240,7 +251,7 @@ func TestRefused(t *testing.T) {
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
-		"codec LZ4_RAW cannot be decoded": func(c int) { f.foot.groups[0].chunks[c].codec = 7 },
+		"codec LZO cannot be decoded": func(c int) { f.foot.groups[0].chunks[c].codec = 3 },
 		"encoding number 10 cannot be decoded": func(c int) {
 			m := &f.foot.groups[0].chunks[c]
 			m.codec, m.encodings = 0, 1<<10
@@ -252,7 +263,7 @@ func TestRefused(t *testing.T) {
 			if c == 1 {
 				l = format.Leaf{Why: "binary"}
 			}
-			f.complete(&l, &f.columns[c])
+			formattest.Must(t, f.complete(&l, &f.columns[c]))
 			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
 				t.Errorf("%s: %+v", name, l)
 			}

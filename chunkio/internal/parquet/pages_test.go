@@ -126,7 +126,7 @@ func readColumns(f *File, only int, step int64) error {
 		}
 	}
 	for g := range f.rows {
-		for c := range f.foot.meta.Schema.NumColumns() {
+		for c := range f.foot.schema.NumColumns() {
 			if only < 0 || c == only {
 				errs = append(errs, drain(f, g, c))
 			}
@@ -213,7 +213,7 @@ func TestEveryFlip(t *testing.T) {
 
 // columnAt is the physical column whose chunk in the first group holds byte i; -1 for none.
 func columnAt(f *File, i int) int {
-	for c := range f.foot.meta.Schema.NumColumns() {
+	for c := range f.foot.schema.NumColumns() {
 		if info := f.Chunk(0, c); info.at <= int64(i) && int64(i) < info.at+info.Size {
 			return c
 		}

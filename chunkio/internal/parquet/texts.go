@@ -32,7 +32,8 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 			return errors.New(why)
 		}
 		t := new(text.List)
-		col.texts, col.single = t, !g.file.foot.groups[g.number].chunks[col.index].encodings.has(parquet.Encodings.DeltaByteArray)
+		listed := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
+		col.texts, col.single = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
 		e := g.entries(&col, buf)
 		if err := g.seek(e, l, from, to); err != nil {
 			return err

@@ -89,7 +89,7 @@ func FuzzCompact(f *testing.F) {
 			}
 		}
 		if shape, err := measureFooter(b); err == nil {
-			_, _ = parseGroups(b, shape)
+			_ = (&footer{raw: b}).parse(shape)
 		}
 	})
 }

@@ -1,0 +1,276 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+)
+
+// union is a LogicalType of one field.
+func union(id byte, r thrift) func(thrift) thrift {
+	return func(e thrift) thrift { return e.record(10, thrift{}.record(id, r)) }
+}
+
+func converted(n int64) func(thrift) thrift {
+	return func(e thrift) thrift { return e.i32(6, n) }
+}
+
+// TestStrangeTypes: a column of a logical type that is unknown, or does not go with its physical type,
+// is left out with its reason, and the others can be read.
+func TestStrangeTypes(t *testing.T) {
+	unit := func(id byte) thrift { return thrift{}.field(1, thriftTrue).record(2, thrift{}.record(id, thrift{})) }
+	for _, c := range []struct {
+		name, typ, why string
+		physical       parquet.Type
+		length         int64
+		annotate       func(thrift) thrift
+	}{
+		{"geometry", "geometry", "geometry", parquet.Types.ByteArray, 0, union(17, thrift{}.text(1, "EPSG:1"))},
+		{"geography", "geography", "geography", parquet.Types.ByteArray, 0, union(18, thrift{})},
+		{"from the future", "unknown", "logical type number 99", parquet.Types.Int32, 0, union(99, thrift{})},
+		{"text of integers", "mistyped", "String", parquet.Types.Int32, 0, union(1, thrift{})},
+		{"old text of integers", "mistyped", "", parquet.Types.Int32, 0, converted(0)},
+		{"UINT_8 of INT64", "mistyped", "UINT_8", parquet.Types.Int64, 0, converted(11)},
+		{"a time without a unit", "mistyped", "unknown unit", parquet.Types.Int64, 0, union(8, thrift{}.field(1, thriftTrue))},
+		{"an unknown unit", "mistyped", "unknown unit", parquet.Types.Int64, 0, union(8, unit(4))},
+		{"an integer of 7 bits", "mistyped", "7 bits", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 7).field(2, thriftTrue))},
+		{"a decimal of no digits", "mistyped", "decimal(0,0)", parquet.Types.Int32, 0, union(5, thrift{}.i32(1, 0).i32(2, 0))},
+		{"a decimal of scale 5 of 3", "mistyped", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 5).i32(7, 5).i32(8, 3) }},
+		{"converted type 99", "mistyped", "", parquet.Types.Int32, 0, converted(99)},
+		{"values of no bytes", "mistyped", "0 bytes", parquet.Types.FixedLenByteArray, 0, nil},
+		{"values of -1 byte", "mistyped", "-1 bytes", parquet.Types.FixedLenByteArray, -1, nil},
+		{"a type that is none", "mistyped", "type number 8", 8, 0, nil},
+		// and what can be read
+		{"no field of the union", "int32", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.record(10, thrift{}) }},
+		{"an integer of 8 bits", "uint8", "", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 8).field(2, thriftFalse))},
+		{"no field of the union, but a converted type", "uint8", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 11).record(10, thrift{}) }},
+		{"an old timestamp", "timestamp", "timestamp", parquet.Types.Int64, 0, converted(9)},
+		{"a timestamp", "timestamp", "timestamp", parquet.Types.Int64, 0, union(8, unit(3))},
+	} {
+		x := plainColumn("x")
+		x.physical, x.length, x.annotate = c.physical, c.length, c.annotate
+		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x, plainColumn("b"))), 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		l := f.leaf[1]
+		if readable := c.typ == "int32" || c.typ == "uint8"; l.Type != c.typ || (l.Why == "") != readable || !strings.Contains(l.Why, c.why) || l.Refused || c.typ == "mistyped" && l.NoClass == "" {
+			t.Errorf("%s: %+v", c.name, l)
+		}
+		for _, i := range []int{0, 2} {
+			if got := decodeLeaf(t, f, i, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
+				t.Errorf("%s: the other column has %v", c.name, got)
+			}
+		}
+	}
+}
+
+// TestSchemaTwin: with every physical type and annotation, a node is that which the library reads,
+// and it is strange where the library fails.
+func TestSchemaTwin(t *testing.T) {
+	annotations := []func(thrift) thrift{nil}
+	for n := range int64(26) {
+		annotations = append(annotations, func(e thrift) thrift { return e.i32(6, n-1).i32(7, 2).i32(8, 9).i32(9, 44) })
+	}
+	for id := range byte(16) {
+		annotations = append(annotations, union(id+1, thrift{}))
+	}
+	for _, id := range []byte{7, 8} {
+		for unit := range byte(5) {
+			for _, utc := range []byte{thriftTrue, thriftFalse} {
+				annotations = append(annotations, union(id, thrift{}.field(1, utc).record(2, thrift{}.record(unit, thrift{}))))
+			}
+		}
+	}
+	for _, bits := range []byte{8, 16, 32, 64} { // the library takes others too
+		for _, signed := range []byte{thriftTrue, thriftFalse} {
+			annotations = append(annotations, union(10, thrift{}.field(1, thriftByte, bits).field(2, signed)))
+		}
+	}
+	for precision := range int64(40) {
+		for _, scale := range []int64{0, 3, 12} {
+			if 0 < precision && scale <= precision { // the library takes others too
+				annotations = append(annotations, union(5, thrift{}.i32(1, scale).i32(2, precision)))
+			}
+			annotations = append(annotations, func(e thrift) thrift { return e.i32(6, 5).i32(7, scale).i32(8, precision) })
+		}
+	}
+	strange, ordinary := 0, 0
+	for physical := range parquet.Type(8) {
+		for _, length := range []int64{1, 2, 7, 12, 16} {
+			for i, annotate := range annotations {
+				x := plainColumn("x")
+				x.physical, x.annotate = physical, annotate
+				if physical == parquet.Types.FixedLenByteArray {
+					x.length = length
+				}
+				file := makeFile(3, x)
+				f, err := Open(formattest.NewMemory(file), 1<<20)
+				formattest.Must(t, err)
+				ours := f.Schema().Root().Field(0)
+				var library *metadata.FileMetaData
+				err = format.Guard(func() (err error) {
+					library, err = metadata.NewFileMetaData(f.foot.raw, nil)
+					return err
+				})
+				if err == nil && library.Schema == nil {
+					err = errors.New("no schema")
+				}
+				if f.foot.strange[ours] != nil {
+					strange++
+				} else {
+					ordinary++
+				}
+				switch {
+				case (err != nil) != (f.foot.strange[ours] != nil):
+					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.foot.strange[ours])
+				case err == nil && !ours.Equals(library.Schema.Root().Field(0)):
+					t.Errorf("annotation %d of %v: the library reads %v, we %v", i, physical, library.Schema.Column(0), f.Schema().Column(0))
+				}
+			}
+			if physical != parquet.Types.FixedLenByteArray {
+				break
+			}
+		}
+	}
+	if strange < 1000 || ordinary < 1000 {
+		t.Errorf("%d strange nodes, %d ordinary ones", strange, ordinary)
+	}
+}
+
+// TestFaultyChunks: of a column chunk that the footer describes wrongly, the column cannot be read, by
+// name and with the reason, and the others can.
+func TestFaultyChunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(*madeColumn)
+		why    string
+	}{
+		"beyond the end":     {func(m *madeColumn) { m.at = 1 << 40 }, "does not lie within the file"},
+		"in the magic word":  {func(m *madeColumn) { m.at = 2 }, "does not lie within the file"},
+		"too long":           {func(m *madeColumn) { m.size = 1 << 40 }, "does not lie within the file"},
+		"of negative length": {func(m *madeColumn) { m.size = -1 }, "claims -1 bytes"},
+		"too few values":     {func(m *madeColumn) { m.values = 0 }, "0 values where the row group has 3 rows"},
+		"in another file":    {func(m *madeColumn) { m.elsewhere = "part-7" }, "another file (part-7)"},
+		"encrypted": {func(m *madeColumn) {
+			m.more = func(e thrift) thrift { return e.record(8, thrift{}.record(1, thrift{})) }
+		}, "encrypted"},
+		"of an unknown codec": {func(m *madeColumn) { m.codec = 99 }, "codec"},
+	} {
+		x := plainColumn("x")
+		c.damage(&x)
+		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x)), 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if l := f.leaf[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
+			t.Errorf("%s: %+v", name, l)
+		}
+		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
+			t.Errorf("%s: the other column has %v", name, got)
+		}
+		if _, _, err := f.ColumnReader(0, 1); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: raw reader: %v", name, err)
+		}
+	}
+}
+
+// TestPagesDecide: where the footer lists an encoding that no page has, or gives a wrong size in memory,
+// the pages are believed.
+func TestPagesDecide(t *testing.T) {
+	values := binary.LittleEndian.AppendUint32(nil, 7)
+	values = append(values, bytes.Repeat([]byte{7, 0, 0, 0}, 2)...)
+	packed := pack(t, compress.Codecs.Snappy, values)
+	packed4 := pack(t, lz4Raw, values)
+	for name, change := range map[string]func(*madeColumn){
+		"an encoding too much": func(m *madeColumn) { m.encodings = []int64{0, 3, 12} },
+		"no list of encodings": func(m *madeColumn) { m.noList = true },
+		"an empty list":        func(m *madeColumn) { m.encodings = nil },
+		"no size":              func(m *madeColumn) { m.memory = 0 },
+		"no size, compressed":  func(m *madeColumn) { m.codec, m.page, m.memory = compress.Codecs.Snappy, madePage(values, packed), 0 },
+		"no size, LZ4_RAW":     func(m *madeColumn) { m.codec, m.page, m.memory = lz4Raw, madePage(values, packed4), 0 },
+		"the size when compressed": func(m *madeColumn) {
+			m.codec, m.page = compress.Codecs.Snappy, madePage(values, packed)
+			m.memory = int64(len(m.page))
+		},
+	} {
+		x := plainColumn("x")
+		x.page = madePage(values, values)
+		change(&x)
+		file := makeFile(3, x)
+		f, err := Open(formattest.NewMemory(file), 1<<20)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if l := f.leaf[0]; l.Why != "" {
+			t.Errorf("%s: %+v", name, l)
+			continue
+		}
+		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{7, 7, 7}) {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := f.Chunk(0, 0).Uncompressed; got < int64(len(values)) || got > 100 {
+			t.Errorf("%s: %d bytes in memory", name, got)
+		}
+		if err := drain(f, 0, 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// An encoding that the pages have is refused.
+	x := plainColumn("x")
+	x.encodings = []int64{12}
+	at := bytes.Index(x.page, []byte{1<<4 | thriftI32, 6, 1<<4 | thriftI32, 0})
+	x.page[at+3] = 12 << 1
+	f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
+	formattest.Must(t, err)
+	if l := f.leaf[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestRowsUntold: a footer whose number of rows is 0 leaves it to the row groups; any other wrong number
+// is damage.
+func TestRowsUntold(t *testing.T) {
+	f, err := Open(formattest.NewMemory(makeFile(0, plainColumn("x"))), 1<<20)
+	formattest.Must(t, err)
+	if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
+		t.Errorf("%v", got)
+	}
+	for _, claimed := range []int64{1, 2, 4, -1} {
+		if _, err := Open(formattest.NewMemory(makeFile(claimed, plainColumn("x"))), 1<<20); err == nil || !strings.Contains(err.Error(), "damaged footer") {
+			t.Errorf("%d rows: %v", claimed, err)
+		}
+	}
+}
+
+// TestNoColumns: a file without columns is one of no leaves.
+func TestNoColumns(t *testing.T) {
+	f, err := Open(formattest.NewMemory(makeFile(3)), 1<<20)
+	if err != nil || len(f.Leaves()) != 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFault: a panic of the library reaches no message as Go's runtime words it.
+func TestFault(t *testing.T) {
+	err := format.Guard(func() error {
+		var nothing []int
+		_ = nothing[len(nothing)]
+		return nil
+	})
+	var cause interface{ RuntimeError() }
+	if err == nil || strings.Contains(err.Error(), "index") || !strings.Contains(err.Error(), "damaged") || !errors.As(err, &cause) {
+		t.Error(err)
+	}
+}

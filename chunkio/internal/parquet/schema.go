@@ -1,0 +1,274 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+)
+
+// element is a SchemaElement of the footer.
+type element struct {
+	name    string
+	fields  [10]int64 // by number, see below
+	set     uint64    // which of them are there
+	logical []byte    // its LogicalType, lent from the footer; nil without
+}
+
+// Fields of an element.
+const (
+	fieldType       = 1
+	fieldLength     = 2 // of FIXED_LEN_BYTE_ARRAY
+	fieldRepetition = 3
+	fieldChildren   = 5
+	fieldConverted  = 6 // the predecessor of LogicalType, like the next two
+	fieldScale      = 7
+	fieldPrecision  = 8
+	fieldID         = 9
+)
+
+func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
+
+// schemaElement parses a SchemaElement.
+func (c *compact) schemaElement() (e element) {
+	e.set = c.record(e.fields[:], func(id int64, typ byte) bool {
+		switch {
+		case id == 4 && typ == thriftBinary:
+			e.name = string(c.binary())
+		case id == 10 && typ == thriftStruct:
+			from := c.pos
+			c.skip(thriftStruct, 1)
+			e.logical = c.b[from:c.pos:c.pos]
+		default:
+			return false
+		}
+		return true
+	})
+	return e
+}
+
+// A Strange node has a logical type that the library has no name for, or that does not go with its
+// physical type. Its values are not read, only copied.
+type Strange struct {
+	Type    string // for reports
+	Why     string // it is no number
+	Logical []byte // the footer's LogicalType, as it stands there; nil where there is none
+}
+
+// tree makes the nodes of a schema from its elements, which stand depth first and were
+// checked by checkTree.
+type tree struct {
+	left    []element
+	strange map[schema.Node]*Strange
+}
+
+// parseSchema makes the schema of a footer.
+func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*Strange, error) {
+	t := tree{left: elements, strange: map[schema.Node]*Strange{}}
+	elements[0].set &^= 1 << fieldType // a root is a group, even without columns
+	root, err := t.next()
+	if err != nil {
+		return nil, nil, err
+	}
+	return schema.NewSchema(root.(*schema.GroupNode)), t.strange, nil
+}
+
+// next makes the node of the next element, with all below it.
+func (t *tree) next() (schema.Node, error) {
+	e := &t.left[0]
+	t.left = t.left[1:]
+	rep := parquet.Repetition(e.fields[fieldRepetition])
+	if rep < parquet.Repetitions.Required || rep > parquet.Repetitions.Repeated {
+		return nil, fmt.Errorf("column %q has repetition type %d", e.name, rep)
+	}
+	id := int32(-1)
+	if e.has(fieldID) {
+		id = int32(e.fields[fieldID])
+	}
+	if e.fields[fieldChildren] == 0 && e.has(fieldType) {
+		return t.leaf(e, rep, id)
+	}
+	fields := make(schema.FieldList, e.fields[fieldChildren])
+	for i := range fields {
+		var err error
+		if fields[i], err = t.next(); err != nil {
+			return nil, err
+		}
+	}
+	n, err := e.group(rep, fields, id)
+	if err != nil {
+		strange := e.strange(err)
+		if strange.Type != variant {
+			strange.Type = "struct<" + strange.Type + ">"
+		}
+		if n, err = schema.NewGroupNode(e.name, rep, fields, id); err == nil {
+			t.strange[n] = strange
+		}
+	}
+	return n, err
+}
+
+// leaf makes the node of a column.
+func (t *tree) leaf(e *element, rep parquet.Repetition, id int32) (schema.Node, error) {
+	typ, size, err := e.physical()
+	var n *schema.PrimitiveNode
+	if err == nil {
+		n, err = e.primitive(rep, typ, size, id)
+	}
+	if err != nil {
+		strange := e.strange(err)
+		if n, err = schema.NewPrimitiveNode(e.name, rep, typ, id, int32(size)); err == nil {
+			t.strange[n] = strange
+		}
+	}
+	return n, err
+}
+
+// physical is the type of a column and the bytes of a value, -1 where it does not fix them. Where there
+// is no such type, it is byte arrays, which the column chunks contradict.
+func (e *element) physical() (parquet.Type, int, error) {
+	const most = 1 << 30 // a page is smaller than 2 GiB
+	typ, n := parquet.Type(e.fields[fieldType]), e.fields[fieldLength]
+	switch {
+	case typ < parquet.Types.Boolean || typ > parquet.Types.FixedLenByteArray:
+		return parquet.Types.ByteArray, -1, fmt.Errorf("type number %d", e.fields[fieldType])
+	case typ != parquet.Types.FixedLenByteArray:
+		return typ, -1, nil
+	case n <= 0 || n > most:
+		return parquet.Types.ByteArray, -1, fmt.Errorf("values of %d bytes", n)
+	}
+	return typ, int(n), nil
+}
+
+// group makes the node of a group with its annotation, if they go together.
+func (e *element) group(rep parquet.Repetition, fields schema.FieldList, id int32) (*schema.GroupNode, error) {
+	logical, err := e.annotation()
+	switch {
+	case err != nil:
+		return nil, err
+	case logical == nil && e.has(fieldConverted):
+		return schema.NewGroupNodeConverted(e.name, rep, fields, schema.ConvertedType(e.fields[fieldConverted]), id)
+	}
+	return schema.NewGroupNodeLogical(e.name, rep, fields, logical, id)
+}
+
+// primitive is group for a column.
+func (e *element) primitive(rep parquet.Repetition, typ parquet.Type, size int, id int32) (*schema.PrimitiveNode, error) {
+	logical, err := e.annotation()
+	switch {
+	case err != nil:
+		return nil, err
+	case logical == nil && e.has(fieldConverted):
+		return schema.NewPrimitiveNodeConverted(e.name, rep, typ, schema.ConvertedType(e.fields[fieldConverted]), size,
+			int(e.fields[fieldPrecision]), int(e.fields[fieldScale]), id)
+	}
+	return schema.NewPrimitiveNodeLogical(e.name, rep, logical, typ, size, id)
+}
+
+// annotation is the LogicalType of the element; nil where it has none.
+func (e *element) annotation() (schema.LogicalType, error) {
+	if e.logical == nil {
+		return nil, nil
+	}
+	c := compact{b: e.logical}
+	return c.logicalType()
+}
+
+// strange describes the annotation of a node that cannot be made with it.
+func (e *element) strange(err error) *Strange {
+	if unknown, ok := errors.AsType[unknownError](err); ok {
+		return &Strange{unknown.name(), unknown.Error(), e.logical}
+	}
+	return &Strange{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.logical}
+}
+
+// unknownError is the number of a logical type that the library does not know.
+type unknownError int64
+
+const variant = "variant"
+
+func (e unknownError) name() string {
+	if name, ok := map[unknownError]string{16: variant, 17: "geometry", 18: "geography"}[e]; ok {
+		return name
+	}
+	return "unknown"
+}
+
+func (e unknownError) Error() string {
+	if name := e.name(); name != "unknown" {
+		return name
+	}
+	return fmt.Sprintf("logical type number %d, unknown to this program", int64(e))
+}
+
+// logicalType parses a LogicalType: a union, of which one field is set; nil where none is.
+func (c *compact) logicalType() (logical schema.LogicalType, err error) {
+	c.record(nil, func(field int64, typ byte) bool {
+		if typ != thriftStruct {
+			return false
+		}
+		switch field {
+		case 5:
+			var f [3]int64
+			c.record(f[:], nil)
+			logical, err = decimalType(f[1], f[2])
+		case 7, 8:
+			var unit int64
+			var f [2]int64
+			c.record(f[:], func(id int64, typ byte) bool {
+				if id != 2 || typ != thriftStruct {
+					return false
+				}
+				c.record(nil, func(id int64, _ byte) bool { unit = id; return false })
+				return true
+			})
+			if unit < 1 || unit > 3 {
+				err = errors.New("a time of unknown unit")
+			} else if of := schema.TimeUnitMillis + schema.TimeUnitType(unit-1); field == 7 {
+				logical = schema.NewTimeLogicalType(f[1] != 0, of)
+			} else {
+				logical = schema.NewTimestampLogicalType(f[1] != 0, of)
+			}
+		case 10:
+			var bits byte
+			var f [3]int64
+			c.record(f[:], func(id int64, typ byte) bool {
+				if id != 1 || typ != thriftByte {
+					return false
+				}
+				bits = c.byte()
+				return true
+			})
+			switch bits {
+			case 8, 16, 32, 64:
+				logical = schema.NewIntLogicalType(int8(bits), f[2] != 0)
+			default:
+				err = fmt.Errorf("an integer of %d bits", int8(bits))
+			}
+		default:
+			var known bool
+			if logical, known = plainTypes[field]; !known {
+				err = unknownError(field)
+			}
+			return false
+		}
+		return true
+	})
+	return logical, errors.Join(err, c.err)
+}
+
+// decimalType is the type of decimals, as far as they make sense.
+func decimalType(scale, precision int64) (schema.LogicalType, error) {
+	if precision < 1 || precision != int64(int32(precision)) || scale < 0 || scale > precision {
+		return nil, fmt.Errorf("decimal(%d,%d), which does not exist", precision, scale)
+	}
+	return schema.NewDecimalLogicalType(int32(precision), int32(scale)), nil
+}
+
+// plainTypes are the logical types without parameters by their number in parquet.thrift.
+var plainTypes = map[int64]schema.LogicalType{
+	1: schema.StringLogicalType{}, 2: schema.MapLogicalType{}, 3: schema.ListLogicalType{}, 4: schema.EnumLogicalType{},
+	6: schema.DateLogicalType{}, 11: schema.NullLogicalType{}, 12: schema.JSONLogicalType{}, 13: schema.BSONLogicalType{},
+	14: schema.UUIDLogicalType{}, 15: schema.Float16LogicalType{},
+}
