@@ -3,8 +3,10 @@ package chunkio
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +96,90 @@ func arrowCases() []arrowCase {
 					panic(err)
 				}
 			}, func(i int) string { return quoted(i % 3) }},
+	}
+}
+
+// TestApplyNested: structs in structs, and lists in them, arrive with their values and nulls, whichever of
+// them may be null.
+func TestApplyNested(t *testing.T) {
+	item := arrow.Field{Name: "element", Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	for mask := range 8 {
+		outer, inner, list := mask&1 != 0, mask&2 != 0, mask&4 != 0
+		typ := arrow.StructOf(
+			arrow.Field{Name: "in", Nullable: inner, Type: arrow.StructOf(
+				arrow.Field{Name: "l", Nullable: list, Type: arrow.ListOfField(item)}, arrow.Field{Name: "n", Nullable: list, Type: arrow.PrimitiveTypes.Int64})},
+			arrow.Field{Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true})
+		rows := []string{`{"in":{"l":[1,null,3],"n":4},"b":true}`, `{"in":{"l":[],"n":5},"b":null}`}
+		top := bits.OnesCount(uint(mask)) // the level of an empty list
+		wantDef, wantRep := fmt.Sprint(top+2, top+1, top+2, top), "0 1 1 0"
+		wantN, wantB := "4 5", "true null"
+		at := 0
+		if outer {
+			rows = append(rows, `null`)
+			wantDef, wantRep, wantN, wantB = wantDef+" 0", wantRep+" 0", wantN+" null", wantB+" null"
+			at = 1
+		}
+		if inner {
+			rows = append(rows, `{"in":null,"b":false}`)
+			wantDef, wantRep, wantN, wantB = wantDef+fmt.Sprint(" ", at), wantRep+" 0", wantN+" null", wantB+" false"
+			at++
+		}
+		if list {
+			rows = append(rows, `{"in":{"l":null,"n":null},"b":false}`)
+			wantDef, wantRep, wantN, wantB = wantDef+fmt.Sprint(" ", at), wantRep+" 0", wantN+" null", wantB+" false"
+		}
+		column, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader("["+strings.Join(rows, ",")+"]"))
+		formattest.Must(t, err)
+		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "s", Type: typ, Nullable: outer}, {Name: "x", Type: arrow.PrimitiveTypes.Int64}}, nil),
+			[]arrow.Array{column, array.NewSlice(mustJSON(t, arrow.PrimitiveTypes.Int64, "[1,2,3,4,5]"), 0, int64(len(rows)))}, int64(len(rows)))
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
+		formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
+		mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"s"}})
+		got := formattest.Read(t, out)
+		l := got.Column("s.in.l.list.element")
+		if def, rep := strings.Trim(fmt.Sprint(l.Def), "[]"), strings.Trim(fmt.Sprint(l.Rep), "[]"); def != wantDef || rep != wantRep || strings.Join(l.Values, " ") != "1 3" {
+			t.Errorf("%03b: list levels %s and %s, want %s and %s", mask, def, rep, wantDef, wantRep)
+		}
+		if n := strings.Join(got.Column("s.in.n").Rows(), " "); n != wantN {
+			t.Errorf("%03b: %s, want %s", mask, n, wantN)
+		}
+		if b := strings.Join(got.Column("s.b").Rows(), " "); b != wantB {
+			t.Errorf("%03b: %s, want %s", mask, b, wantB)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, typ arrow.DataType, text string) arrow.Array {
+	t.Helper()
+	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(text))
+	formattest.Must(t, err)
+	return a
+}
+
+// TestApplySmallDecimals: decimals of 32 and 64 bits, which the library does not know, are copied like others: flat,
+// as elements, in lists and in structs.
+func TestApplySmallDecimals(t *testing.T) {
+	for _, bits := range []int{32, 64} {
+		for _, scale := range []int{0, 3} {
+			values := []int64{1, -2, 0, 999_999_999, -999_999_999, 7, 8, 9}
+			dir := t.TempDir()
+			in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
+			formattest.Must(t, os.WriteFile(in, formattest.SmallDecimals(t, bits, 9, scale, values), 0o600))
+			mustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"l[1]"}, Also: []string{"d", "l", "s"}})
+			got := formattest.Read(t, out)
+			for path, want := range map[string]string{
+				"d": "1 -2 null 999999999", "s.x": "1 -2 null 999999999", "l[1]": "-2 999999999 7 9", "l.list.element": "1 -2 0 999999999 -999999999 7 8 9",
+			} {
+				l := got.Column(path)
+				if rows := strings.Join(l.Rows(), " "); rows != want {
+					t.Errorf("%d bits, %s: %s, want %s", bits, path, rows, want)
+				}
+				if d, ok := l.Node.LogicalType().(*schema.DecimalLogicalType); !ok || d.Precision() != 9 || int(d.Scale()) != scale || l.Node.PhysicalType() != map[int]parquet.Type{32: parquet.Types.Int32, 64: parquet.Types.Int64}[bits] {
+					t.Errorf("%d bits, %s: %v of %v", bits, path, l.Node.LogicalType(), l.Node.PhysicalType())
+				}
+			}
+		}
 	}
 }
 
@@ -214,8 +300,24 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatalf("tags has levels %v", d)
 	}
 
-	if _, err := Apply(t.Context(), []string{in}, filepath.Join(dir, "x.parquet"), ApplyOptions{Also: []string{"s_bool"}}); !errors.As(err, new(*stream.UsageError)) {
-		t.Errorf("a whole struct: %v", err)
+	// A struct copied whole has the values of its fields, and says which nulls are its own.
+	var structs []string
+	for _, c := range cases {
+		structs = append(structs, "s_"+c.name)
+	}
+	nested := filepath.Join(dir, "nested.parquet")
+	mustApply(t, []string{in}, nested, ApplyOptions{Also: structs})
+	inside := formattest.Read(t, nested)
+	for _, name := range structs {
+		l := inside.Column(name + ".x")
+		if l == nil || !slices.Equal(l.Rows(), got.Column(name+".x").Rows()) || inside.Root.Field(0).Type() != schema.Group {
+			t.Fatalf("%s differs from its field", name)
+		}
+		for i, d := range l.Def {
+			if want := map[int]int16{1: 0, 2: 1}; d != want[i%rows%7] && (d != 2 || i%rows%7 == 1 || i%rows%7 == 2) {
+				t.Fatalf("%s, row %d: level %d", name, i, d)
+			}
+		}
 	}
 	if _, err := Apply(t.Context(), []string{in}, filepath.Join(dir, "x.parquet"), ApplyOptions{Also: []string{"bool"}, Memory: 1 << 10}); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("too little memory: %v", err)

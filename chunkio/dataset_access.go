@@ -193,8 +193,8 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(head, ipc.StreamMagic) {
-		return ipc.OpenStream(in, memory)
+	if strings.HasPrefix(head, parquet.EncryptedMagic) {
+		return parquet.Open(in, memory) // which says so
 	}
 	packing, kind := intake.Packing([]byte(head)), rowsNamed(in.Name())
 	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
@@ -202,6 +202,9 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	}
 	if kind != intake.None {
 		return a.openRows(ctx, in, kind, packing, memory)
+	}
+	if ipc.IsStream(in, head) {
+		return ipc.OpenStream(in, memory)
 	}
 	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm)")
 	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")

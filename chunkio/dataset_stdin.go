@@ -111,7 +111,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	case len(head) == 0:
 		s.stream = true
 		return s, stream.Dataf(ipc.StreamName, "is empty")
-	case bytes.HasPrefix(head, []byte(parquet.Magic)), bytes.HasPrefix(head, []byte(ipc.Magic)):
+	case bytes.HasPrefix(head, []byte(parquet.Magic)), bytes.HasPrefix(head, []byte(parquet.EncryptedMagic)), bytes.HasPrefix(head, []byte(ipc.Magic)):
 	case bytes.HasPrefix(head, []byte(ipc.StreamMagic)):
 		s.stream = true
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -185,7 +186,10 @@ func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool)
 // guarded turns a panic of the Parquet library, which damaged files can raise, into an error.
 func guarded(read func() error) (err error) {
 	defer func() {
-		if fault := recover(); fault != nil {
+		fault := recover()
+		if _, ok := fault.(runtime.Error); ok {
+			err = errors.New("the file is damaged or forged, or this is a fault of ufs-iceberg, please report it")
+		} else if fault != nil {
 			err = fmt.Errorf("the file is damaged: %v", fault)
 		}
 	}()

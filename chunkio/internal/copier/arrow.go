@@ -88,30 +88,61 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 	})
 }
 
-// writeLists writes every list as a list.
-func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk) error {
+// writeNested writes every row to a column inside structs, which may be null like its values.
+func (v arrowView) writeNested(ctx context.Context, c *writer.Chunk, nullable []bool) error {
+	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
+		level, null, err := v.levels(row, nullable)
+		switch {
+		case err != nil:
+			return err
+		case null:
+			b.def = append(b.def, level)
+		default:
+			b.add(row, level)
+		}
+		return nil
+	})
+}
+
+// levels is the definition level of a row: how many of the structs around the value, and itself, are
+// there that need not be. null says that one is not.
+func (v arrowView) levels(row int, nullable []bool) (level int16, null bool, err error) {
+	for i, optional := range nullable {
+		if i < len(v.structs) {
+			null = v.structs[i].IsNull(row)
+		} else {
+			null = nullAt(v.Array, row)
+		}
+		switch {
+		case null && !optional:
+			return 0, true, errRequiredNull
+		case null:
+			return level, true, nil
+		case optional:
+			level++
+		}
+	}
+	return level, false, nil
+}
+
+// writeLists writes every list as a list, perhaps inside structs.
+func (v arrowView) writeLists(ctx context.Context, c *writer.Chunk, nullable []bool) error {
 	list, ok := v.Array.(array.ListLike)
 	if !ok {
 		return fmt.Errorf("%v is no list", v.DataType())
 	}
 	values := list.ListValues()
-	// Levels from the top: null list, empty list, null element, element; without the
-	// first where lists are required, without the third where elements are.
+	// Levels from the top: element, null element, empty list; without the second where elements
+	// are required.
 	full := c.Descr().MaxDefinitionLevel()
 	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
-	empty := full - 1
-	if elements {
-		empty--
-	}
 	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
+		empty, null, err := v.levels(row, nullable)
+		if err != nil {
+			return err
+		}
 		from, to := list.ValueOffsets(row)
-		switch {
-		case v.null(row) && empty == 0:
-			return errRequiredNull
-		case v.null(row):
-			b.def, b.rep = append(b.def, 0), append(b.rep, 0)
-			return nil
-		case from == to:
+		if null || from == to {
 			b.def, b.rep = append(b.def, empty), append(b.rep, 0)
 			return nil
 		}

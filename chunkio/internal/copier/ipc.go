@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -29,17 +30,24 @@ type ipcSource struct {
 type ipcLeaf struct {
 	path     []int // field numbers from the top level down
 	typ      arrow.DataType
-	nullable bool // the field, or a struct around it
+	nullable []bool // the structs around it, from the top level down, and the field
 }
+
+// anyNull reports whether the field or a struct around it may be null.
+func (l ipcLeaf) anyNull() bool { return slices.Contains(l.nullable, true) }
 
 func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
-	err := format.Guard(func() (err error) {
-		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(opened.Input(), 0, opened.Input().Size())); err != nil {
+	in, err := opened.ForLibrary()
+	if err != nil {
+		return nil, err
+	}
+	err = format.Guard(func() (err error) {
+		if s.reader, err = ipc.NewFileReader(io.NewSectionReader(in, 0, opened.Input().Size())); err != nil {
 			return err
 		}
 		for i, field := range s.reader.Schema().Fields() {
-			s.addLeaves(field, []int{i}, false)
+			s.addLeaves(field, []int{i}, nil)
 		}
 		if len(s.leaf) != len(opened.Leaves()) || s.reader.NumRecords() != len(opened.GroupRows()) {
 			return fmt.Errorf("the library finds %d columns and %d record batches, not %d and %d",
@@ -51,8 +59,8 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, e
 }
 
 // addLeaves flattens a field as package ipc does.
-func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
-	nullable = nullable || f.Nullable
+func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
+	nullable = append(nullable[:len(nullable):len(nullable)], f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
 		for i, child := range t.Fields() {
 			s.addLeaves(child, append(path[:len(path):len(path)], i), nullable)
@@ -62,17 +70,18 @@ func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable bool) {
 	s.leaf = append(s.leaf, ipcLeaf{path, f.Type, nullable})
 }
 
-// leafOf is the leaf that an output column comes from; false where there is none.
-func (s *ipcSource) leafOf(c Column) (ipcLeaf, bool) {
+// leavesOf are the leaves that an output column comes from, by their number: one, or those of a whole
+// top-level field. None where there is no such field.
+func (s *ipcSource) leavesOf(c Column) (leaves []int) {
 	if c.Kind != FromField {
-		return s.leaf[s.leafAt(c.Leaf)], true
+		return []int{s.leafAt(c.Leaf)}
 	}
-	for _, l := range s.leaf {
-		if len(l.path) == 1 && s.reader.Schema().Field(l.path[0]).Name == c.Name {
-			return l, true
+	for i, l := range s.leaf {
+		if s.reader.Schema().Field(l.path[0]).Name == c.Name {
+			leaves = append(leaves, i)
 		}
 	}
-	return ipcLeaf{}, false
+	return leaves
 }
 
 // Extents implements Source: a batch is read whole.
@@ -80,30 +89,72 @@ func (s *ipcSource) Extents(g int, _ []Column) []format.Extent { return []format
 
 // Field implements Source.
 func (s *ipcSource) Field(c Column) (Field, error) {
-	l, ok := s.leafOf(c)
-	if !ok {
+	leaves := s.leavesOf(c)
+	if len(leaves) == 0 {
 		return Field{}, errNotWhole(c.Name)
 	}
-	name, typ, required := c.Name, l.typ, !l.nullable
-	elem, isList := elementOf(typ)
-	switch {
-	case c.Element >= 0 && !isList:
-		return Field{}, fmt.Errorf("%v is no list", typ)
-	case c.Element >= 0:
+	if c.Kind == FromField {
+		return s.whole(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
+	}
+	l := s.leaf[leaves[0]]
+	typ, required := l.typ, !l.anyNull()
+	if c.Element >= 0 {
+		elem, isList := elementOf(typ)
+		if !isList {
+			return Field{}, fmt.Errorf("%v is no list", typ)
+		}
 		typ, required = elem.Type, false
-	case c.Kind == FromField && isList: // other nested types are an error of mapArrow
+	}
+	m, err := s.mapType(leaves[0], typ)
+	if err != nil {
+		return Field{}, err
+	}
+	node, err := m.node(c.Name, required)
+	return Field{node, []bool{m.dict}}, err
+}
+
+// whole makes the field of a column with all in it: structs and lists, but no lists of such.
+func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
+	optional := writer.Repetition(!f.Nullable)
+	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
+		var fields schema.FieldList
+		var dict []bool
+		for _, child := range t.Fields() {
+			sub, err := s.whole(child, leaves[len(dict):])
+			if err != nil {
+				return Field{}, err
+			}
+			fields, dict = append(fields, sub.Node), append(dict, sub.Dict...)
+		}
+		group, err := schema.NewGroupNode(f.Name, optional, fields, -1)
+		return Field{group, dict}, err
+	}
+	name, typ, required := f.Name, f.Type, !f.Nullable
+	elem, isList := elementOf(f.Type)
+	if isList { // other nested types are an error of mapArrow
 		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
-	m, err := mapArrow(typ)
+	m, err := s.mapType(leaves[0], typ)
 	if err != nil {
 		return Field{}, err
 	}
 	node, err := m.node(name, required)
-	if err != nil || c.Kind != FromField {
+	if err != nil || !isList {
 		return Field{node, []bool{m.dict}}, err
 	}
-	list, err := schema.ListOfWithName(c.Name, node, writer.Repetition(!l.nullable), -1)
+	list, err := schema.ListOfWithName(f.Name, node, optional, -1)
 	return Field{list, []bool{m.dict}}, err
+}
+
+// mapType is mapArrow for the values of a leaf. Decimals that the library does not know come as integers.
+func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
+	m, err := mapArrow(typ)
+	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {
+		physical := m.physical
+		m, err = mapDecimal(int32(precision), int32(scale), -1)
+		m.physical = physical
+	}
+	return m, err
 }
 
 // elementOf is the element field of a list type.
@@ -121,9 +172,9 @@ func elementOf(t arrow.DataType) (arrow.Field, bool) {
 
 // Need implements Source: what a column of the widest common type holds, pages
 // grown by doubling.
-func (s *ipcSource) Need(g int, _ Column) int64 {
+func (s *ipcSource) Need(g int, c Column) int64 {
 	const bytesPerRow = 24
-	return OpenColumnBytes + bytesPerRow*s.GroupRows()[g]
+	return int64(len(s.leavesOf(c))) * (OpenColumnBytes + bytesPerRow*s.GroupRows()[g])
 }
 
 // Scratch implements Source: the library holds a record batch as a whole.
@@ -158,13 +209,23 @@ func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, e
 
 // copy writes one output column of the record batch.
 func (s *ipcSource) copy(ctx context.Context, c Target) error {
-	l, _ := s.leafOf(c.Column) // Field has found it
-	v := viewOf(s.record, l.path, c.Skip)
-	switch {
-	case c.Kind == FromField:
-		return v.writeLists(ctx, c.Chunks[0])
-	case c.Element >= 0:
-		return v.writeElement(ctx, c.Chunks[0], c.Element)
+	for i, leaf := range s.leavesOf(c.Column) {
+		l, chunk := s.leaf[leaf], c.Chunks[i]
+		v := viewOf(s.record, l.path, c.Skip)
+		var err error
+		switch _, isList := elementOf(l.typ); {
+		case c.Kind == FromField && isList:
+			err = v.writeLists(ctx, chunk, l.nullable)
+		case c.Kind == FromField:
+			err = v.writeNested(ctx, chunk, l.nullable)
+		case c.Element >= 0:
+			err = v.writeElement(ctx, chunk, c.Element)
+		default:
+			err = v.writeFlat(ctx, chunk)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return v.writeFlat(ctx, c.Chunks[0])
+	return nil
 }

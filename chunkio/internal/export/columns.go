@@ -107,7 +107,7 @@ func (c *column) plain(p *schema.PrimitiveNode) {
 // int96 is a timestamp of old writers. One that 64 bits cannot hold is an error, as [format.Guard] makes of a panic.
 func int96(x parquet.Int96) arrow.Timestamp {
 	const epoch, most = 2440588, 106750 // 1970-01-01, and the days from there that 64 bits count
-	days := int64(binary.LittleEndian.Uint32(x[8:])) - epoch
+	days := int64(int32(binary.LittleEndian.Uint32(x[8:]))) - epoch
 	if days < -most || days > most {
 		panic(fmt.Sprintf("a timestamp %d days from 1970 is beyond the years 1678 to 2262", days))
 	}

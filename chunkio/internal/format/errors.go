@@ -12,32 +12,36 @@ import (
 // Guard calls f and turns a panic of the Parquet library into an error.
 func Guard(f func() error) (err error) {
 	defer func() {
-		r := recover()
-		if r == nil {
-			return
+		if r := recover(); r != nil {
+			err = Recovered(r)
 		}
-		e, ok := r.(error)
-		if !ok {
-			e = fmt.Errorf("%v", r)
-		}
-		if fault, ok := errors.AsType[runtime.Error](e); ok {
-			err = &faultError{fault}
-			return
-		}
-		err = fmt.Errorf("the Parquet library failed: %w", e)
 	}()
 	return f()
 }
 
-// faultError says in words for the user that Go's runtime stopped the library.
-type faultError struct{ cause runtime.Error }
-
-func (*faultError) Error() string {
-	return "the Parquet library gave up: the file is damaged or forged, or this is a fault of ufs-stream, please report it"
+// Recovered is the error of a library that panicked. What Go's runtime says of it is no message for
+// users; [errors.As] finds it.
+func Recovered(panicked any) error {
+	e, ok := panicked.(error)
+	if !ok {
+		return fmt.Errorf("the library failed: %v", panicked)
+	}
+	if cause, ok := errors.AsType[runtime.Error](e); ok {
+		return &Fault{"the library gave up: the file is damaged or forged, or this is a fault of ufs-stream, please report it", cause}
+	}
+	return fmt.Errorf("the library failed: %w", e)
 }
 
+// Fault says in words for users that Go's runtime stopped the code that reads a file.
+type Fault struct {
+	Text  string
+	Cause runtime.Error
+}
+
+func (e *Fault) Error() string { return e.Text }
+
 // Unwrap is what the runtime said.
-func (e *faultError) Unwrap() error { return e.cause }
+func (e *Fault) Unwrap() error { return e.Cause }
 
 // Place makes err a *stream.DataError of the file at path. Where err names no row group
 // or column, it gets group and column (-1 and "" where unknown). What is no fault of the

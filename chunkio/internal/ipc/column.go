@@ -260,16 +260,23 @@ func (s *schema) leaves() []format.Leaf {
 const widthUnknown = -1
 
 // findWidths takes the length of the lists from a batch, for list columns whose length no
-// earlier batch told; later batches must have it too, which decoding checks.
-func (s *schema) findWidths(ctx context.Context, g *group) error {
+// earlier batch told; later batches must have it too, which decoding checks. again looks at this batch's
+// lists of the others as well.
+func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
-		if !c.List || c.Width != widthUnknown {
+		known := c.Width != widthUnknown
+		if !c.List || known && (!again || c.Width == 0 || c.list.kind == arrowFixedList) {
 			continue
 		}
-		var err error
-		if c.Width, err = g.listWidth(ctx, c); err != nil {
+		width, err := g.listWidth(ctx, c)
+		switch {
+		case err != nil:
 			return err
+		case !known:
+			c.Width = width
+		case width != widthUnknown && width != c.Width:
+			c.Width = 0
 		}
 	}
 	return nil

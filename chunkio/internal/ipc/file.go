@@ -71,7 +71,8 @@ func (f *File) load() error {
 	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
 	err = parseFlat(func() (err error) {
 		t := flatRoot(footer)
-		if err := checkVersion(t.int16(0)); err != nil {
+		// Some writers before Arrow 1.0 left the footer's version at V1. The messages have theirs.
+		if err := checkVersion(max(t.int16(0), metadataV4)); err != nil {
 			return err
 		}
 		schema, ok := t.table(1)
@@ -193,8 +194,12 @@ func (f *File) loadDictionary(b block) error {
 	return err
 }
 
+// lookedAt is the rows of a file in which lists of another length are found before one is decoded, so that
+// the column is left out.
+const lookedAt = 1 << 16
+
 // readBatches reads the metadata of every batch for the rows, nulls and widths, and
-// the lists' offsets up to the first batch that tells a width.
+// the lists' offsets up to the first batch that tells a width, and of the first rows.
 func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0
@@ -222,7 +227,8 @@ func (f *File) readBatches() error {
 				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
 			}
 		}
-		if err := f.schema.findWidths(ctx, g); err != nil {
+		again := total <= lookedAt && !format.IsFar(f.in)
+		if err := f.schema.findWidths(ctx, g, again); err != nil {
 			return err
 		}
 	}

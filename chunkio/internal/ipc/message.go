@@ -7,6 +7,8 @@ import (
 	"runtime"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // Arrow IPC metadata, read straight from its flatbuffers: format/Message.fbs and
@@ -49,7 +51,7 @@ func parseFlat(parse func() error) (err error) {
 			if !ok {
 				panic(r)
 			}
-			err = fmt.Errorf("damaged metadata (%w)", e)
+			err = &format.Fault{Text: "damaged metadata", Cause: e}
 		}
 	}()
 	return parse()
@@ -140,8 +142,11 @@ func parseMessage(meta []byte) (m message, err error) {
 }
 
 func checkVersion(v int16) error {
-	if v != metadataV4 && v != metadataV5 {
+	switch {
+	case v < metadataV4:
 		return refuse("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
+	case v > metadataV5:
+		return refuse("metadata version V%d is newer than this program, which reads V4 and V5; write it again in one of these", v+1)
 	}
 	return nil
 }

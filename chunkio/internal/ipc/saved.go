@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -14,6 +15,30 @@ import (
 
 // StreamMagic begins a stream, since Arrow 0.15.
 const StreamMagic = "\xFF\xFF\xFF\xFF"
+
+// longestSchema bounds the schema of a stream without a magic word, where any bytes may be a length.
+const longestSchema = 1 << 20
+
+// IsStream reports whether an input that begins with head is a stream: it has the magic word, or, as Arrow
+// before 0.15 wrote it, the length of its schema and that.
+func IsStream(in format.Input, head string) bool {
+	if strings.HasPrefix(head, StreamMagic) {
+		return true
+	}
+	if len(head) < 8 {
+		return false
+	}
+	length := int64(binary.LittleEndian.Uint32([]byte(head)))
+	if length < 16 || length%4 != 0 || length > min(in.Size()-4, longestSchema) {
+		return false
+	}
+	meta := make([]byte, length)
+	if format.ReadAt(in, meta, 4) != nil {
+		return false
+	}
+	m, err := parseMessage(meta)
+	return err == nil && m.kind == schemaMessage && m.body == 0
+}
 
 // headBytes is what a file has before its messages: the magic, padded.
 const headBytes = 8
@@ -78,36 +103,29 @@ func (s *saved) index(memory int64) error {
 	var schemaAt uint32
 	defined := map[int64]uint64{} // digests of dictionaries
 	size := s.Input.Size()
-	var prefix [8]byte
 	for at := int64(0); ; {
-		if at+int64(len(prefix)) > size {
-			return errNoEnd
-		}
-		if err := format.ReadAt(s.Input, prefix[:], at); err != nil {
+		prefix, length, err := s.prefix(at)
+		if err != nil {
 			return err
-		}
-		length := int64(binary.LittleEndian.Uint32(prefix[4:]))
-		if binary.LittleEndian.Uint32(prefix[:]) != continuation {
-			return fmt.Errorf("no message of a stream at byte %d", at)
 		}
 		if length == 0 {
 			break
 		}
-		if length > size-at-int64(len(prefix)) {
+		if length > size-at-prefix {
 			return errNoEnd
 		}
 		if held := 5 * (length + 24*int64(len(dicts)+len(batches))); held > memory {
 			return &stream.MemoryError{What: "the messages of " + s.Name(), Need: held, Limit: memory}
 		}
 		meta := make([]byte, length)
-		if err := format.ReadAt(s.Input, meta, at+int64(len(prefix))); err != nil {
+		if err := format.ReadAt(s.Input, meta, at+prefix); err != nil {
 			return err
 		}
 		m, err := parseMessage(meta)
 		if err != nil {
 			return fmt.Errorf("the message at byte %d: %w", at, err)
 		}
-		b := block{offset: headBytes + at, meta: int64(len(prefix)) + length, body: m.body}
+		b := block{offset: headBytes + at, meta: prefix + length, body: m.body}
 		if at += b.meta; m.body > size-at {
 			return errNoEnd
 		}
@@ -148,6 +166,25 @@ func (s *saved) index(memory int64) error {
 	s.tail = binary.LittleEndian.AppendUint32(s.tail, uint32(len(s.tail)))
 	s.tail = append(s.tail, Magic...)
 	return nil
+}
+
+// prefix reads what stands before the metadata of the message at byte at, and its length: with the magic
+// word in front, or as before Arrow 0.15 without.
+func (s *saved) prefix(at int64) (prefix, length int64, err error) {
+	var word [4]byte
+	for prefix < 8 {
+		if at+prefix+4 > s.Input.Size() {
+			return 0, 0, errNoEnd
+		}
+		if err := format.ReadAt(s.Input, word[:], at+prefix); err != nil {
+			return 0, 0, err
+		}
+		prefix += 4
+		if length = int64(binary.LittleEndian.Uint32(word[:])); length != continuation {
+			return prefix, length, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("no message of a stream at byte %d", at)
 }
 
 // sum is the digest of a message.

@@ -3,6 +3,7 @@ package ipc
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -50,6 +51,56 @@ func TestSavedStream(t *testing.T) {
 			if r.NumRecords() != len(records) {
 				t.Errorf("the library finds %d batches", r.NumRecords())
 			}
+		}
+	}
+}
+
+// oldStream is a stream as Arrow before 0.15 wrote it: without the word that begins a message.
+func oldStream(b []byte) []byte { return bytes.ReplaceAll(b, []byte(StreamMagic), nil) }
+
+// TestOldStream: a stream without magic words is known by its schema, and read like others; so is a file whose
+// footer has a version of its own, before V4.
+func TestOldStream(t *testing.T) {
+	rec := fromJSON(t, arrow.PrimitiveTypes.Int32, `[1, 2, null, 4]`, arrow.BinaryTypes.String, `["a", "b", "c", null]`)
+	now := formattest.Arrow(t, true, []arrow.Record{rec, rec})
+	old := oldStream(now)
+	if len(old) != len(now)-4*4 {
+		t.Fatalf("%d bytes of %d: other magic words than those of messages", len(old), len(now))
+	}
+	for name, b := range map[string][]byte{"now": now, "old": old} {
+		in := formattest.NewMemory(b)
+		if !IsStream(in, string(b[:16])) {
+			t.Errorf("%s: no stream", name)
+		}
+		f, err := OpenStream(in, 1<<20)
+		formattest.Must(t, err)
+		for i, want := range []string{"1 2 ? 4 1 2 ? 4", "a b c ? a b c ?"} {
+			got, err := formattest.AllTexts(f, i, 3)
+			formattest.Must(t, err)
+			if text := strings.ReplaceAll(strings.Join(got, " "), formattest.NoName, "?"); text != want {
+				t.Errorf("%s: %s, want %s", name, text, want)
+			}
+		}
+		for n := range len(b) - 4 {
+			if _, err := OpenStream(formattest.NewMemory(b[:n]), 1<<20); err == nil {
+				t.Fatalf("%s: the first %d of %d bytes are a stream", name, n, len(b))
+			}
+		}
+	}
+	for _, other := range []string{"", "abc", "PAR1PAR1PAR1PAR1", "a,b,c\n1,2,3\n4,5,6\n", "\x10\x00\x00\x00" + strings.Repeat("\x01", 40), "\x00\x00\x00\x00\x00\x00\x00\x00"} {
+		if IsStream(formattest.NewMemory([]byte(other)), other) {
+			t.Errorf("%q is taken for a stream", other)
+		}
+	}
+	for version, reads := range map[byte]bool{0: true, 2: true, 3: true, 4: true, 5: false} {
+		b := formattest.Arrow(t, false, []arrow.Record{rec})
+		n := int(binary.LittleEndian.Uint32(b[len(b)-10:]))
+		footer := flatRoot(b[len(b)-10-n : len(b)-10])
+		at, _ := footer.at(0)
+		footer.Bytes[at] = version
+		_, err := Open(formattest.NewMemory(b), 1<<20)
+		if (err == nil) != reads || err != nil && !strings.Contains(err.Error(), "V6 is newer") {
+			t.Errorf("a footer of V%d: %v", version+1, err)
 		}
 	}
 }

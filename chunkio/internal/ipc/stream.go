@@ -91,7 +91,7 @@ func (s *Stream) begin() error {
 		if peekedBytes += g.batch.body; peekedBytes > s.memory {
 			return &stream.MemoryError{What: "finding the length of the stream's lists", Need: peekedBytes, Limit: s.memory}
 		}
-		if err := s.schema.findWidths(ctx, g); err != nil {
+		if err := s.schema.findWidths(ctx, g, false); err != nil {
 			return err
 		}
 	}

@@ -16,10 +16,10 @@ import (
 // tailSize is what a Parquet file ends with: the footer's length and the magic word.
 const tailSize = 8
 
-// Magic begins and ends a file.
+// What begins and ends a file.
 const (
 	Magic          = "PAR1"
-	encryptedMagic = "PARE"
+	EncryptedMagic = "PARE"
 )
 
 // footer is the parsed footer of a Parquet file. It is parsed here and not by the library, which
@@ -128,7 +128,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	}
 	end := string(tail[4:])
 	switch {
-	case string(head[:]) == encryptedMagic || end == encryptedMagic:
+	case string(head[:]) == EncryptedMagic || end == EncryptedMagic:
 		return nil, 0, encrypted(in)
 	case string(head[:]) != Magic:
 		return nil, 0, stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic)

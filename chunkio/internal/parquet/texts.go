@@ -161,7 +161,7 @@ func bytesText(col *column) func([]byte, []byte) []byte {
 // int96Text writes a timestamp of old writers: nanoseconds of the day, and a Julian day.
 func int96Text(b []byte, x parquet.Int96) []byte {
 	const epoch = 2440588 // 1970-01-01
-	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(binary.LittleEndian.Uint32(x[8:]))
+	nanos, day := int64(binary.LittleEndian.Uint64(x[:])), int64(int32(binary.LittleEndian.Uint32(x[8:])))
 	const dayNanos = 86400 * 1e9
 	if day -= epoch; nanos < 0 || nanos >= dayNanos || day < text.FirstSecond/86400 || day > text.LastSecond/86400 {
 		return append(strconv.AppendInt(append(strconv.AppendInt(b, day, 10), 'd'), nanos, 10), "ns"...)
