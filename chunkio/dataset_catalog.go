@@ -3,6 +3,8 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
@@ -131,7 +133,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	defer opened.Close()
 	path := in.Name()
-	leaves := opened.Leaves()
+	leaves := nameable(opened.Leaves())
 	if err := refuseDuplicates(path, leaves); err != nil {
 		return err
 	}
@@ -225,6 +227,23 @@ func weigh(opened format.File, outcomes []where.Outcome) []int64 {
 // path is how file i is named in errors and results: its path, or its URL without what may
 // be secret.
 func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
+
+// nameable leaves out columns whose names are no UTF-8: written to JSON, a selection of them would name
+// columns that the input does not have.
+func nameable(leaves []format.Leaf) []format.Leaf {
+	cloned := false
+	for i, l := range leaves {
+		if utf8.ValidString(l.Name) {
+			continue
+		}
+		if !cloned {
+			leaves, cloned = slices.Clone(leaves), true
+		}
+		const why = "its name is not UTF-8: rename it"
+		leaves[i].Why, leaves[i].NoClass, leaves[i].Refused, leaves[i].Width = why, why, false, 0
+	}
+	return leaves
+}
 
 // refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
 func refuseDuplicates(path string, leaves []format.Leaf) error {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,6 +219,47 @@ func TestTypesThatAgree(t *testing.T) {
 		}
 		if _, err := openPaths(t.Context(), paths, disk.open, Options{Label: "s", Classes: true}); err == nil {
 			t.Error("classes of two types that do not agree")
+		}
+	}
+}
+
+// TestUnnameableColumns: a column whose name is not UTF-8 is left out, whatever it is; the file's own list of
+// leaves stays as it is.
+func TestUnnameableColumns(t *testing.T) {
+	disk, paths := twoFiles(func(*fakeFile) {})
+	for _, p := range paths {
+		f := disk.byPath[p]
+		f.order = slices.Clone(f.order)
+		f.order[1].Name, f.order[2].Name = "b\xFF", "\xC3\x28"
+	}
+	before := slices.Clone(disk.byPath[paths[0]].order)
+	ds := disk.dataset(t, paths, Options{})
+	left := ds.LeftOut()
+	if len(left) != 2 || left[0].Name != "b\xFF" || left[1].Name != "\xC3\x28" || !strings.Contains(left[0].Why, "not UTF-8") || left[0].Why != left[1].Why {
+		t.Errorf("left out %q", left)
+	}
+	if c := ds.Columns(); len(c) != 1 || c[0].Name != "a" {
+		t.Errorf("columns %v", c)
+	}
+	if !reflect.DeepEqual(before, disk.byPath[paths[0]].order) {
+		t.Error("the leaves of the file changed")
+	}
+	if err := passError(ds); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEncryptedByItsBeginning: a Parquet file with an encrypted footer is called encrypted, not unknown, wherever it
+// comes from.
+func TestEncryptedByItsBeginning(t *testing.T) {
+	const file = "PARE\x15\x04\x15\x10\x4C\x00\x02\x00\x00\x00\x08\x00\x00\x00PARE"
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	formattest.Must(t, os.WriteFile(path, []byte(file), 0o600))
+	_, err := Open(t.Context(), []string{path}, Options{})
+	_, piped := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader(file)})
+	for _, err := range []error{err, piped} {
+		if !isData(err) || !strings.Contains(err.Error(), "is encrypted") {
+			t.Error(err)
 		}
 	}
 }
