@@ -116,7 +116,7 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 
 // nested reports whether a row of the leaf may be several values.
 func nested(l format.Leaf) bool {
-	for _, t := range []string{"list", "map", "struct", "union"} {
+	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
 		if strings.HasPrefix(l.Type, t) {
 			return true
 		}

@@ -1,8 +1,11 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -58,8 +61,11 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 				f.Node, err = nullable(a.catalog.path(i-1), f.Node)
 			}
 		default:
-			var merged schema.Node
-			if merged, err = mergeNodes(f.Node, m.Node); err != nil {
+			merged, err := mergeNodes(f.Node, m.Node)
+			if err == nil && !maps.EqualFunc(f.Annotations, m.Annotations, bytes.Equal) {
+				err = errors.New("its logical type in the file differs from that of the other")
+			}
+			if err != nil {
 				e := mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
 				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
 				return nil, e

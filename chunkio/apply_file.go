@@ -3,11 +3,13 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -135,7 +137,11 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 }
 
 func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
-	w, err := writer.New(out, nodes, dict, a.opt.Threads)
+	annotations := parquet.Annotations{}
+	for _, f := range fields {
+		maps.Copy(annotations, f.Annotations)
+	}
+	w, err := writer.NewAnnotated(out, nodes, dict, annotations, a.opt.Threads)
 	if err != nil {
 		return 0, 0, err
 	}

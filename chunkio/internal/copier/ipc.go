@@ -110,7 +110,7 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 		return Field{}, err
 	}
 	node, err := m.node(c.Name, required)
-	return Field{node, []bool{m.dict}}, err
+	return Field{Node: node, Dict: []bool{m.dict}}, err
 }
 
 // whole makes the field of a column with all in it: structs and lists, but no lists of such.
@@ -127,7 +127,7 @@ func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
 			fields, dict = append(fields, sub.Node), append(dict, sub.Dict...)
 		}
 		group, err := schema.NewGroupNode(f.Name, optional, fields, -1)
-		return Field{group, dict}, err
+		return Field{Node: group, Dict: dict}, err
 	}
 	name, typ, required := f.Name, f.Type, !f.Nullable
 	elem, isList := elementOf(f.Type)
@@ -140,10 +140,10 @@ func (s *ipcSource) whole(f arrow.Field, leaves []int) (Field, error) {
 	}
 	node, err := m.node(name, required)
 	if err != nil || !isList {
-		return Field{node, []bool{m.dict}}, err
+		return Field{Node: node, Dict: []bool{m.dict}}, err
 	}
 	list, err := schema.ListOfWithName(f.Name, node, optional, -1)
-	return Field{list, []bool{m.dict}}, err
+	return Field{Node: list, Dict: []bool{m.dict}}, err
 }
 
 // mapType is mapArrow for the values of a leaf. Decimals that the library does not know come as integers.

@@ -32,13 +32,13 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 		for _, col := range s.columnsOf(c) {
 			dict = append(dict, s.hasDictionary(col))
 		}
-		return Field{clone, dict}, nil
+		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
 	}
 	col := s.columnsOf(c)[0]
 	d := s.describe(col)
 	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
 	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
-	return Field{n, []bool{s.hasDictionary(col)}}, err
+	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
 func (s *parquetSource) topLevel(name string) schema.Node {

@@ -50,8 +50,9 @@ func Open(opened format.File, leafAt func(leaf int) int) (Source, error) {
 
 // Field is the schema of one output column.
 type Field struct {
-	Node schema.Node
-	Dict []bool // by leaf: whether a dictionary is worth trying
+	Node        schema.Node
+	Dict        []bool         // by leaf: whether a dictionary is worth trying
+	Annotations pq.Annotations // logical types that the node cannot have
 }
 
 // Target is an output column of the row group that is being written.

@@ -19,7 +19,7 @@ func (s *textSource) Field(c Column) (Field, error) {
 	if c.Kind != FromLeaf {
 		return Field{}, stream.Usagef("{also} %s: rows of libsvm text are not copied as a whole; name features of them, as %[1]s[1]", c.Name)
 	}
-	return Field{labelNumber.Node(c.Name, false), []bool{true}}, nil
+	return Field{Node: labelNumber.Node(c.Name, false), Dict: []bool{true}}, nil
 }
 
 // Tasks implements Source.

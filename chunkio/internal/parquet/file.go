@@ -1,6 +1,6 @@
-// Package parquet reads Parquet files: the footer (footer.go), the leaves of its schema
-// (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Metadata
-// and plain values are decoded by arrow v15; whatever a damaged file could make it do is
+// Package parquet reads Parquet files: the footer (footer.go, schema.go, groups.go), the leaves of its
+// schema (leaf.go), and column chunks page by page (pages.go), as float64 or as text. Many
+// values are decoded by arrow v15; whatever a damaged file could make it do is
 // checked here first.
 package parquet
 
@@ -286,7 +286,7 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 func (f *File) undecodable(g int, c *column) string {
 	m := &f.foot.groups[g].chunks[c.index]
 	if fault, ok := f.foot.groups[g].faults[c.index]; ok {
-		return fmt.Sprintf("row group %d: %s", g, fault)
+		return fault
 	}
 	if !slices.Contains(decodable, m.codec) {
 		return fmt.Sprintf("codec %s cannot be decoded; %s", codecName(m.codec), remedyRewrite)

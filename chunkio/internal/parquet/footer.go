@@ -27,7 +27,7 @@ const (
 // chunk.
 type footer struct {
 	schema  *schema.Schema
-	strange map[schema.Node]*Strange
+	strange map[schema.Node]*strangeType
 	rows    int64
 	ordered []bool // by column: its bounds are in the order of its type
 	raw     []byte // for statistics, which few ask for

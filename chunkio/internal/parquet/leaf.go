@@ -95,7 +95,7 @@ func encodingName(e parquet.Encoding) string {
 // first of its columns.
 type flattener struct {
 	schema  *schema.Schema
-	strange map[schema.Node]*Strange
+	strange map[schema.Node]*strangeType
 	next    int      // physical column
 	path    []string // of the field that is visited
 	leaves  []format.Leaf
@@ -124,7 +124,7 @@ func (f *flattener) visit(n schema.Node, name string) {
 	case primitive:
 		f.scalar(p, name)
 	case f.strange[n] != nil:
-		f.leaveOut(n, name, f.strange[n].Type, f.strange[n].Why)
+		f.leaveOut(n, name, f.strange[n].typ, f.strange[n].why)
 	case repeated:
 		f.leaveOut(n, name, "list<struct>", "lists of structs")
 	case isMap(n):
@@ -167,7 +167,7 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 		default:
 			switch {
 			case f.strange[e] != nil:
-				f.leaveOut(g, name, "list<"+f.strange[e].Type+">", "lists of "+f.strange[e].Type)
+				f.leaveOut(g, name, "list<"+f.strange[e].typ+">", "lists of "+f.strange[e].typ)
 			case isMap(e):
 				f.leaveOut(g, name, "list<map>", "lists of maps")
 			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
@@ -222,7 +222,7 @@ func (f *flattener) scalar(p *schema.PrimitiveNode, name string) {
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
 	if strange := f.strange[p]; strange != nil {
-		c.kind, l.Type, l.Why = notNumber, strange.Type, strange.Why
+		c.kind, l.Type, l.Why = notNumber, strange.typ, strange.why
 	}
 	if l.Why != "" {
 		l.Width = 0
@@ -261,13 +261,16 @@ func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
 	first := f.next
 	f.next += primitives(n)
 	if first < f.next {
-		f.leaves = append(f.leaves, format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1})
-		f.columns = append(f.columns, newColumn(f.schema, first))
+		f.append(format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
 	}
 }
 
 func (f *flattener) add(l format.Leaf, c column) {
 	f.next++
+	f.append(l, c)
+}
+
+func (f *flattener) append(l format.Leaf, c column) {
 	if len(f.path) > 1 {
 		l.Path = f.path
 	}

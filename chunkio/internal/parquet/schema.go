@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -26,6 +27,7 @@ const (
 	fieldScale      = 7
 	fieldPrecision  = 8
 	fieldID         = 9
+	fieldLogical    = 10
 )
 
 func (e *element) has(field int) bool { return e.set>>field&1 != 0 }
@@ -36,7 +38,7 @@ func (c *compact) schemaElement() (e element) {
 		switch {
 		case id == 4 && typ == thriftBinary:
 			e.name = string(c.binary())
-		case id == 10 && typ == thriftStruct:
+		case id == fieldLogical && typ == thriftStruct:
 			from := c.pos
 			c.skip(thriftStruct, 1)
 			e.logical = c.b[from:c.pos:c.pos]
@@ -48,24 +50,23 @@ func (c *compact) schemaElement() (e element) {
 	return e
 }
 
-// A Strange node has a logical type that the library has no name for, or that does not go with its
-// physical type. Its values are not read, only copied.
-type Strange struct {
-	Type    string // for reports
-	Why     string // it is no number
-	Logical []byte // the footer's LogicalType, as it stands there; nil where there is none
+// strangeType is a logical type that the library has no name for, or one that does not go with its
+// node. Its values are not read, only copied.
+type strangeType struct {
+	typ, why   string // for reports
+	annotation []byte // its fields of the SchemaElement
 }
 
 // tree makes the nodes of a schema from its elements, which stand depth first and were
 // checked by checkTree.
 type tree struct {
 	left    []element
-	strange map[schema.Node]*Strange
+	strange map[schema.Node]*strangeType
 }
 
 // parseSchema makes the schema of a footer.
-func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*Strange, error) {
-	t := tree{left: elements, strange: map[schema.Node]*Strange{}}
+func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
+	t := tree{left: elements, strange: map[schema.Node]*strangeType{}}
 	elements[0].set &^= 1 << fieldType // a root is a group, even without columns
 	root, err := t.next()
 	if err != nil {
@@ -99,8 +100,8 @@ func (t *tree) next() (schema.Node, error) {
 	n, err := e.group(rep, fields, id)
 	if err != nil {
 		strange := e.strange(err)
-		if strange.Type != variant {
-			strange.Type = "struct<" + strange.Type + ">"
+		if strange.typ != variant {
+			strange.typ = "struct<" + strange.typ + ">"
 		}
 		if n, err = schema.NewGroupNode(e.name, rep, fields, id); err == nil {
 			t.strange[n] = strange
@@ -176,11 +177,25 @@ func (e *element) annotation() (schema.LogicalType, error) {
 }
 
 // strange describes the annotation of a node that cannot be made with it.
-func (e *element) strange(err error) *Strange {
+func (e *element) strange(err error) *strangeType {
 	if unknown, ok := errors.AsType[unknownError](err); ok {
-		return &Strange{unknown.name(), unknown.Error(), e.logical}
+		return &strangeType{unknown.name(), unknown.Error(), e.annotated()}
 	}
-	return &Strange{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.logical}
+	return &strangeType{"mistyped", "of a type that contradicts itself (" + err.Error() + ")", e.annotated()}
+}
+
+// annotated is the fields of the element that say what its values mean. Their headers have the long form, so
+// that they may stand behind any other field.
+func (e *element) annotated() (b []byte) {
+	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
+		if e.has(id) {
+			b = binary.AppendVarint(binary.AppendVarint(append(b, thriftI32), int64(id)), e.fields[id])
+		}
+	}
+	if e.logical != nil {
+		b = append(binary.AppendVarint(append(b, thriftStruct), fieldLogical), e.logical...)
+	}
+	return b
 }
 
 // unknownError is the number of a logical type that the library does not know.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
@@ -43,6 +44,8 @@ type File struct {
 	zstd   *zstd.Encoder
 	groups int
 	Rows   int64
+
+	annotations pq.Annotations
 }
 
 // ChunkBytes is what a finished column chunk takes until the footer is written: 680 to 800 bytes of
@@ -53,11 +56,25 @@ const ChunkBytes = 1200
 // tell them apart. dict says for each leaf column whether to try a dictionary. workers
 // is the number of columns encoded at once.
 func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*File, error) {
+	return NewAnnotated(out, fields, dict, nil, workers)
+}
+
+// NewAnnotated is New where some nodes have logical types that the library does not know. They have
+// no bounds: what order they are in is not known either.
+func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations, workers int) (*File, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(max(workers, 1)))
 	if err != nil {
 		return nil, err
 	}
-	return begin(out, fields, dict, enc, parquet.WithCompression(compress.Codecs.Zstd))
+	opts := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd)}
+	for path := range annotations {
+		opts = append(opts, parquet.WithStatsFor(strings.ReplaceAll(path, pq.AnnotationPath("", ""), "."), false))
+	}
+	w, err := begin(out, fields, dict, enc, opts...)
+	if err == nil {
+		w.annotations = annotations
+	}
+	return w, err
 }
 
 // NewPlain is New for a file that is read again at once, all columns of it together: without
@@ -114,7 +131,7 @@ func (w *File) Finish() error {
 			return err
 		}
 		start := w.Offset
-		if _, err := m.WriteTo(writerFunc(func(p []byte) (int, error) { return len(p), w.write(p) }), nil); err != nil {
+		if _, err := m.WriteTo(footerWriter{w}, nil); err != nil {
 			return err
 		}
 		tail := binary.LittleEndian.AppendUint32(nil, uint32(w.Offset-start))
@@ -122,9 +139,16 @@ func (w *File) Finish() error {
 	})
 }
 
-type writerFunc func([]byte) (int, error)
+// footerWriter writes a footer, which the library hands over in one piece, with the annotations.
+type footerWriter struct{ *File }
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+func (w footerWriter) Write(p []byte) (int, error) {
+	annotated, err := w.annotations.Annotate(p)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), w.write(annotated)
+}
 
 // Group writes one row group.
 type Group struct {
