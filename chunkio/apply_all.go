@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"context"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -32,7 +31,10 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 	whole := map[string]bool{} // fields that are copied with all their leaves
 	for i, l := range a.catalog.leaves {
 		c := copier.Column{Name: l.Name, Kind: copier.FromLeaf, Leaf: i, Element: -1}
-		top, _, within := strings.Cut(l.Name, ".")
+		top, within := l.Name, l.Path != nil
+		if within {
+			top = l.Path[0]
+		}
 		field := copier.Column{Name: top, Kind: copier.FromField, Element: -1}
 		switch {
 		case whole[top]:

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -29,6 +33,30 @@ func TestConvertKeepsEveryType(t *testing.T) {
 		g := got.Leaves[i]
 		if g.Path != l.Path || !g.Node.Equals(l.Node) || !slices.Equal(g.Values, l.Values) || !slices.Equal(g.Def, l.Def) || !slices.Equal(g.Rep, l.Rep) {
 			t.Errorf("%s differs", l.Path)
+		}
+	}
+}
+
+// TestConvertDottedNames: a dot in a column's own name leads into no struct.
+func TestConvertDottedNames(t *testing.T) {
+	item := schema.MustGroup(schema.NewGroupNode("a.b", parquet.Repetitions.Repeated, schema.FieldList{schema.NewInt32Node("x", parquet.Repetitions.Required, -1)}, -1))
+	outer := schema.MustGroup(schema.NewGroupNode("c.d", parquet.Repetitions.Optional, schema.FieldList{schema.MustGroup(schema.NewGroupNode("a.b", parquet.Repetitions.Repeated, schema.FieldList{schema.NewInt32Node("x", parquet.Repetitions.Required, -1)}, -1))}, -1))
+	file := formattest.WriteFile(t, schema.FieldList{item, outer}, 1, func(_, c int, w pqfile.ColumnChunkWriter) error {
+		d := w.Descr().MaxDefinitionLevel()
+		_, err := w.(*pqfile.Int32ColumnChunkWriter).WriteBatch([]int32{1, 2, 3}, []int16{d, d, 0, d}, []int16{0, 1, 0, 0})
+		return err
+	})
+	in, out := filepath.Join(t.TempDir(), "in.parquet"), filepath.Join(t.TempDir(), "out.parquet")
+	formattest.Must(t, os.WriteFile(in, file, 0o600))
+	_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
+	formattest.Must(t, err)
+	want, got := formattest.Read(t, in), formattest.Read(t, out)
+	if len(got.Leaves) != 2 {
+		t.Fatalf("%d columns", len(got.Leaves))
+	}
+	for i, l := range got.Leaves {
+		if !slices.Equal(l.Values, want.Leaves[i].Values) || !slices.Equal(l.Def, want.Leaves[i].Def) || !slices.Equal(l.Rep, want.Leaves[i].Rep) || l.Path != want.Leaves[i].Path {
+			t.Errorf("%+v, want %+v", l, want.Leaves[i])
 		}
 	}
 }

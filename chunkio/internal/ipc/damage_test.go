@@ -75,6 +75,9 @@ func wantClear(t testing.TB, err error) {
 	if !errors.As(err, &m) && (!errors.As(err, &d) || d.Path == "") {
 		t.Fatalf("got %T: %v", err, err)
 	}
+	if strings.Contains(err.Error(), "runtime error") {
+		t.Fatalf("Go's runtime speaks: %v", err)
+	}
 }
 
 func TestTruncated(t *testing.T) {

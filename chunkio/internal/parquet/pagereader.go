@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
@@ -89,6 +91,9 @@ func (r *rawPages) Next() bool {
 		return true
 	}
 	r.loaded = false
+	if r.pages.page.zeroWidth() {
+		r.pages.page.widen()
+	}
 	h, buffer := r.pages.page.header, memory.NewBufferBytes(r.pages.page.raw)
 	if h.Kind == dataPageV2 {
 		r.current = pqfile.NewDataPageV2(buffer, int32(h.Values), int32(h.nulls), int32(h.rows), h.Encoding,
@@ -97,6 +102,20 @@ func (r *rawPages) Next() bool {
 		r.current = pqfile.NewDataPageV1(buffer, int32(h.Values), h.Encoding, h.DefLevels, h.RepLevels, int32(h.Uncompressed))
 	}
 	return true
+}
+
+// zeroWidth reports whether a checked page has dictionary indices of no bits: all are 0. The library
+// panics where they are packed.
+func (p *page) zeroWidth() bool {
+	return usesDictionary(p.header.Encoding) && p.present > 0 && p.values[0] == 0
+}
+
+// widen makes them indices of one bit, in a single run.
+func (p *page) widen() {
+	front := p.raw[:len(p.raw)-len(p.values)]
+	p.raw = append(slices.Clone(front), 1)
+	p.raw = append(binary.AppendUvarint(p.raw, uint64(p.present)<<1), 0)
+	p.values, p.header.Uncompressed = p.raw[len(front):], len(p.raw)
 }
 
 // advance loads the next page that has values, unless one waits: the library would

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"runtime/metrics"
+	"strings"
 	"sync"
 	"testing"
 
@@ -205,6 +206,9 @@ func TestEveryFlip(t *testing.T) {
 			}
 			if got := allocated() - before; got > allocationCeiling {
 				t.Fatalf("byte %d: allocated %d bytes (%v)", i, got, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "runtime error") {
+				t.Fatalf("byte %d: Go's runtime speaks: %v", i, err)
 			}
 			damaged[i] = file[i]
 		}
