@@ -148,6 +148,9 @@ func (o *other) pairs(ctx context.Context, path string, r *reading, places []rec
 		case isCut || types[k] == "DOUBLE" && strings.HasPrefix(l.Type, "decimal"):
 			c.apart = append(c.apart, fmt.Sprintf("%s: %s, which DuckDB rounds to %s", l.Name, l.Type, types[k]))
 		default:
+			if l.Type == "int96" { // of nanoseconds
+				t.cut = 1e-6
+			}
 			pairs = append(pairs, pair{l, t})
 		}
 	}
@@ -168,6 +171,10 @@ func (f *fault) check(row int, ours float64, t twin, cell *string) {
 	}
 	theirs, err := t.value(cell)
 	if err == nil && math.Float64bits(ours) == math.Float64bits(theirs) {
+		return
+	}
+	if apart := math.Abs(ours - theirs); err == nil && t.cut > 0 && apart <= max(t.cut, math.Nextafter(math.Abs(ours), math.Inf(1))-math.Abs(ours)) {
+		f.beyond++
 		return
 	}
 	if f.count++; f.count > 1 {

@@ -110,6 +110,7 @@ type twin struct {
 	expression string
 	exponent   int
 	low, high  float64 // of times: numbers outside DuckDB wraps around, so that they cannot be compared
+	cut        float64 // of times: what DuckDB may cut off
 }
 
 // twinOf is the twin of an expression of a type; ok is false for types that are no numbers.
@@ -127,13 +128,13 @@ func twinOf(expression, typ string) (t twin, ok bool) {
 	case "DATE":
 		return twin{expression: text("%s - DATE '1970-01-01'")}, true
 	case "TIMESTAMP_NS":
-		return twin{text("epoch_ns(%s)"), -9, math.MinInt64 / 1e9, math.MaxInt64 / 1e9}, true
+		return twin{expression: text("epoch_ns(%s)"), exponent: -9, low: math.MinInt64 / 1e9, high: math.MaxInt64 / 1e9}, true
 	case "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_S", "TIMESTAMP_MS":
-		return twin{text("epoch_us(%s)"), -6, math.MinInt64 / 1e6, math.MaxInt64 / 1e6}, true
+		return twin{expression: text("epoch_us(%s)"), exponent: -6, low: math.MinInt64 / 1e6, high: math.MaxInt64 / 1e6}, true
 	case "TIME_NS":
-		return twin{text("epoch_ns(%s)"), -9, 0, day}, true
+		return twin{expression: text("epoch_ns(%s)"), exponent: -9, low: 0, high: day}, true
 	case "TIME", "TIME WITH TIME ZONE":
-		return twin{text("epoch_us(%s)"), -6, 0, day}, true
+		return twin{expression: text("epoch_us(%s)"), exponent: -6, low: 0, high: day}, true
 	}
 	return twin{}, false
 }
