@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
+	"internal/resume":          {"stream", "chunkio", "internal/atomicfile"}, // what a run goes on from
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
@@ -95,7 +96,7 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools

@@ -1,0 +1,184 @@
+package resume
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// Suffix ends the names of all that a run keeps in its folder: Forget removes these and
+	// nothing else, as a user may name a folder that has files of his own.
+	Suffix = ".ufs-state"
+
+	lockName = "lock" + Suffix
+
+	// DefaultEvery is the time between saves.
+	DefaultEvery = 30 * time.Second
+	// share bounds what saving costs: the time between saves is so many times that of the last.
+	share = 50
+)
+
+// Options say how a folder is kept.
+type Options struct {
+	Every time.Duration // between saves, at least; 0 means DefaultEvery
+	// Unasked is a folder that the user has not named: what it holds of another run is removed,
+	// and where it cannot be written the run goes on without. Remarks say so.
+	Unasked bool
+	Note    func(stream.Text) // takes remarks; nil drops them
+}
+
+// Folder is the checkpoint folder of a run, which no other works in until Close or Forget.
+// Not safe for concurrent use.
+type Folder struct {
+	path string
+	opt  Options
+	lock *lock
+	made bool // by Open, so that Forget removes it
+	off  bool // an unasked one that could not be written
+
+	now  func() time.Time
+	last time.Time     // of a save, or of Open
+	cost time.Duration // of the last save
+}
+
+// Open makes the folder if there is none, and locks it. It fails with a *stream.UsageError
+// while another run works in it, and with a *stream.OutputError where it cannot be made.
+func Open(path string, opt Options) (*Folder, error) {
+	f := &Folder{path: path, opt: opt, now: time.Now}
+	if f.opt.Every == 0 {
+		f.opt.Every = DefaultEvery
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f.made = true
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
+	}
+	var err error
+	if f.lock, err = takeLock(filepath.Join(path, lockName)); err != nil {
+		var busy *busyError
+		if errors.As(err, &busy) {
+			return nil, stream.Usagef("{checkpoint} %s: another run%s works in this folder; wait until it ends, or name another {checkpoint}", path, busy.by)
+		}
+		return nil, &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
+	}
+	f.last = f.now()
+	return f, nil
+}
+
+// plain is an error without the name of a system call.
+func plain(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// Path is where the folder is; empty for none.
+func (f *Folder) Path() string {
+	if f == nil {
+		return ""
+	}
+	return f.path
+}
+
+func (f *Folder) note(format string, args ...any) {
+	if f.opt.Note != nil {
+		f.opt.Note(stream.Textf(format, args...))
+	}
+}
+
+// due says that the last save is long enough ago.
+func (f *Folder) due() bool {
+	return f.now().Sub(f.last) >= max(f.opt.Every, share*f.cost)
+}
+
+// saved notes that a save has ended that took so long.
+func (f *Folder) saved(begin time.Time) {
+	f.last = f.now()
+	f.cost = f.last.Sub(begin)
+}
+
+// Close gives the folder to other runs and leaves what it holds. It may be called again.
+func (f *Folder) Close() error {
+	if f == nil || f.lock == nil {
+		return nil
+	}
+	l := f.lock
+	f.lock = nil
+	if len(f.list("")) == 0 { // nothing was saved: nothing is left behind
+		l.remove()
+		err := l.release()
+		if f.made {
+			_ = os.Remove(f.path) // it may have got files of others
+		}
+		return err
+	}
+	return l.release()
+}
+
+// Forget removes what the folder holds, gives it to other runs, and removes it where it
+// has nothing else and a run of this program made it.
+func (f *Folder) Forget() error {
+	if f == nil || f.lock == nil {
+		return nil
+	}
+	var failed error
+	for _, path := range append(f.list(""), f.debris()...) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
+			failed = &stream.OutputError{Path: path, Err: plain(err), Remedy: atomicfile.Remedy(err)}
+		}
+	}
+	f.made = f.made || f.opt.Unasked
+	return errors.Join(failed, f.Close())
+}
+
+// Forget removes the states in the folder at path once the run's result is safe. Where there
+// is no such folder, or another run works in it by now, nothing is removed.
+func Forget(path string, opt Options) error {
+	if path == "" {
+		return nil
+	}
+	if fi, err := os.Stat(path); err != nil || !fi.IsDir() {
+		return nil //nolint:nilerror // nothing was saved there
+	}
+	f, err := Open(path, opt)
+	if err != nil {
+		if errors.As(err, new(*stream.UsageError)) {
+			return nil
+		}
+		return err
+	}
+	return f.Forget()
+}
+
+// list is the states in the folder whose names begin so; the lock is none.
+func (f *Folder) list(prefix string) []string {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, prefix) && strings.HasSuffix(n, Suffix) && n != lockName {
+			paths = append(paths, filepath.Join(f.path, n))
+		}
+	}
+	return paths
+}
+
+// debris is what killed runs have left of states that they were writing.
+func (f *Folder) debris() []string {
+	paths, err := filepath.Glob(filepath.Join(f.path, ".*"+Suffix+".*"))
+	if err != nil {
+		return nil // a folder whose name is no pattern
+	}
+	return paths
+}

@@ -1,0 +1,111 @@
+package resume
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Identity is what shapes a state: a run goes on from the states of one that agrees in all of it.
+type Identity struct {
+	What    string            `json:"what"` // the states are of, as a plural: "statistics of a Gram matrix"
+	Inputs  []stream.Input    `json:"inputs,omitempty"`
+	Columns []stream.Column   `json:"columns,omitempty"`
+	Options map[string]string `json:"options,omitempty"` // by their names
+	// Facts are what else shapes the state, by words that people know: "instruction set".
+	Facts map[string]string `json:"facts,omitempty"`
+}
+
+// digest tells it from others.
+func (i *Identity) digest() (string, error) {
+	text, err := json.Marshal(i)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// differs says first what is not as the saved run had it. The zero Text says that all is.
+func (i *Identity) differs(saved *Identity) stream.Text {
+	if i.What != saved.What {
+		return stream.Textf("it holds %s, not %s", saved.What, i.What)
+	}
+	if t := inputsDiffer(i.Inputs, saved.Inputs); t.Format != "" {
+		return t
+	}
+	if t := columnsDiffer(i.Columns, saved.Columns); t.Format != "" {
+		return t
+	}
+	for _, name := range namesOf(i.Options, saved.Options) {
+		if now, then := i.Options[name], saved.Options[name]; now != then {
+			return stream.Textf("%v is %s, and was %s", stream.Option(name), shown(now), shown(then))
+		}
+	}
+	for _, name := range namesOf(i.Facts, saved.Facts) {
+		if now, then := i.Facts[name], saved.Facts[name]; now != then {
+			return stream.Textf("the %s is %s, and was %s", name, shown(now), shown(then))
+		}
+	}
+	return stream.Text{}
+}
+
+// namesOf are the keys of both, in order.
+func namesOf(a, b map[string]string) []string {
+	all := maps.Clone(a)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
+}
+
+// shown is a value in a message.
+func shown(value string) string {
+	const most = 60
+	switch {
+	case value == "":
+		return "not given"
+	case len(value) > most:
+		return value[:most] + "…"
+	}
+	return value
+}
+
+func inputsDiffer(now, then []stream.Input) stream.Text {
+	for k := range min(len(now), len(then)) {
+		a, b := now[k], then[k]
+		switch {
+		case a.Path != b.Path:
+			return stream.Textf("input %d is %s, and was %s", k+1, a.Path, b.Path)
+		case a != b:
+			return stream.Textf("input %s has changed", a.Path)
+		}
+	}
+	if len(now) > len(then) {
+		return stream.Textf("input %s was not there", now[len(then)].Path)
+	}
+	if len(now) < len(then) {
+		return stream.Textf("input %s is missing", then[len(now)].Path)
+	}
+	return stream.Text{}
+}
+
+func columnsDiffer(now, then []stream.Column) stream.Text {
+	for k := range min(len(now), len(then)) {
+		if now[k].Name != then[k].Name {
+			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, then[k].Name)
+		}
+		if now[k] != then[k] {
+			return stream.Textf("feature %s is of another type", now[k].Name)
+		}
+	}
+	if len(now) != len(then) {
+		return stream.Textf("there are %d features, and there were %d", len(now), len(then))
+	}
+	return stream.Text{}
+}

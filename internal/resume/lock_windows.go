@@ -1,0 +1,33 @@
+package resume
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lock is a file that nobody else can open while its process lives.
+type lock struct{ handle windows.Handle }
+
+// takeLock opens the file at path, which it makes, for this process alone. The system removes
+// it as it is closed, also after a kill.
+func takeLock(path string) (*lock, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE|windows.DELETE, 0, nil,
+		windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
+	switch {
+	case errors.Is(err, windows.ERROR_SHARING_VIOLATION):
+		return nil, &busyError{}
+	case err != nil:
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return &lock{h}, nil
+}
+
+func (l *lock) remove() {}
+
+func (l *lock) release() error { return windows.CloseHandle(l.handle) }

@@ -1,0 +1,218 @@
+package resume
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	kind          = "checkpoint" // of a container
+	identityEntry = "identity"
+	digestEntry   = "digest"
+	markPrefix    = "mark "
+)
+
+// Run is the states of one part of a run, as the gathering of its statistics, in a folder.
+type Run struct {
+	folder *Folder
+	part   string // begins the names of its files
+	id     Identity
+	digest string
+	stands bool // the folder has states of this very run
+	known  bool // the folder says whose its states are
+}
+
+// Run opens the states of the part of a run that id describes. part begins the names of their
+// files: letters only. States of another run are a *stream.UsageError that names what differs;
+// of an unasked folder they are removed. Damaged ones are a *stream.DataError.
+func (f *Folder) Run(ctx context.Context, part string, id Identity) (*Run, error) {
+	if f == nil {
+		return nil, nil
+	}
+	digest, err := id.digest()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{folder: f, part: part, id: id, digest: digest}
+	path := r.file(identityEntry)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return r, r.clear() // states that nothing tells the run of
+	}
+	h, err := chunkio.ReadStatsHeader(ctx, path, chunkio.FetchOptions{})
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	if h.Kind == kind && h.Options[digestEntry] == digest {
+		r.known = true
+		r.stands = len(f.list(part+".")) > 1
+		return r, nil
+	}
+	var saved Identity
+	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != kind || err != nil {
+		return nil, damaged(path, stream.Errorf("it does not say which run it is of"))
+	}
+	saved.Inputs, saved.Columns = h.Inputs, h.Columns
+	why := id.differs(&saved)
+	if f.opt.Unasked {
+		f.note("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
+		return r, r.clear()
+	}
+	return nil, stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
+}
+
+// damaged places an error of a state that cannot be used. The old content is of no use, so the
+// remedy is to remove it.
+func damaged(path string, err error) error {
+	at := stream.Dataf(path, "%w", err)
+	if own := (*stream.DataError)(nil); errors.As(err, &own) {
+		at.Err = own.Err
+	}
+	at.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
+	return at
+}
+
+// file is where the state of a name is.
+func (r *Run) file(name string) string {
+	return filepath.Join(r.folder.path, r.part+"."+name+Suffix)
+}
+
+// clear removes all states of the part.
+func (r *Run) clear() error {
+	for _, path := range r.folder.list(r.part + ".") {
+		if err := os.Remove(path); err != nil {
+			return &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.PlainText("remove it")}
+		}
+	}
+	return nil
+}
+
+// Due says that it is time to save: Options.Every has passed since the last save, and fifty
+// times as long as that took.
+func (r *Run) Due() bool { return r != nil && !r.folder.off && r.folder.due() }
+
+// Stands says that the folder has states of this very run.
+func (r *Run) Stands() bool { return r != nil && r.stands }
+
+// Save replaces the state of a name at once and whole. The marks are small facts beside the
+// sections. It fails with a *stream.OutputError; an unasked folder is given up instead.
+func (r *Run) Save(ctx context.Context, name string, marks map[string]string, sections ...chunkio.Section) error {
+	if r == nil || r.folder.off {
+		return nil
+	}
+	begin := r.folder.now()
+	err := r.save(context.WithoutCancel(ctx), name, marks, sections)
+	if err != nil && r.folder.opt.Unasked {
+		r.folder.off = true
+		r.folder.note("nothing more is saved for an interruption: %v", err)
+		return nil
+	}
+	if err != nil {
+		return stream.Errorf("checkpoint: %w", err)
+	}
+	r.stands = true
+	r.folder.saved(begin)
+	return nil
+}
+
+// save is Save after an interruption, too: that is when it matters most.
+func (r *Run) save(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
+	if !r.known {
+		rest := r.id
+		rest.Inputs, rest.Columns = nil, nil // which the header has places for
+		text, err := json.Marshal(rest)
+		if err != nil {
+			return err
+		}
+		h := chunkio.StatsHeader{Kind: kind, Inputs: r.id.Inputs, Columns: r.id.Columns,
+			Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
+		if err := chunkio.WriteStats(ctx, r.file(identityEntry), h); err != nil {
+			return err
+		}
+		r.known = true
+	}
+	h := chunkio.StatsHeader{Kind: kind, Options: map[string]string{digestEntry: r.digest}}
+	for mark, value := range marks {
+		h.Options[markPrefix+mark] = value
+	}
+	return chunkio.WriteStats(ctx, r.file(name), h, sections...)
+}
+
+// Drop removes the state of a name, if there is one.
+func (r *Run) Drop(name string) error {
+	if r == nil {
+		return nil
+	}
+	if err := os.Remove(r.file(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &stream.OutputError{Path: r.file(name), Err: plain(err), Remedy: stream.PlainText("remove it")}
+	}
+	return nil
+}
+
+// State is a state that was saved, open to be read.
+type State struct {
+	Marks map[string]string
+	Path  string
+	file  *chunkio.StatsReader
+}
+
+// Load opens the state of a name, all of whose checksums are right; nil where there is none.
+func (r *Run) Load(ctx context.Context, name string) (*State, error) {
+	if r == nil || !r.known {
+		return nil, nil
+	}
+	path := r.file(name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	file, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, damaged(path, err)
+	}
+	if file.Header.Kind != kind || file.Header.Options[digestEntry] != r.digest {
+		return nil, errors.Join(damaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
+	}
+	s := &State{Marks: make(map[string]string), Path: path, file: file}
+	for entry, value := range file.Header.Options {
+		if mark, is := strings.CutPrefix(entry, markPrefix); is {
+			s.Marks[mark] = value
+		}
+	}
+	return s, nil
+}
+
+// Close closes its file.
+func (s *State) Close() error { return s.file.Close() }
+
+// Has reports whether there is a section of that name.
+func (s *State) Has(section string) bool { return s.file.Has(section) }
+
+// Read reads a section to its end.
+func (s *State) Read(section string, to io.ReaderFrom) error {
+	body, err := s.file.SectionReader(section)
+	if err != nil {
+		return damaged(s.Path, err)
+	}
+	if _, err := to.ReadFrom(body); err != nil {
+		return damaged(s.Path, err)
+	}
+	switch _, err := io.ReadFull(body, make([]byte, 1)); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err == nil:
+		return damaged(s.Path, stream.Errorf("section %q is longer than its contents", section))
+	default:
+		return damaged(s.Path, err)
+	}
+}
