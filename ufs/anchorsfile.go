@@ -32,7 +32,7 @@ func (r *run) countAnchors(ctx context.Context) error {
 		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
 			place.Name(f.File), rows, f.Neighbors, f.Neighbors+1)
 	default:
-		r.anchorRows = int(min(rows, math.MaxInt32))
+		r.anchorRows, r.anchorFile = int(min(rows, math.MaxInt32)), ds.Inputs()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -21,8 +22,8 @@ type gatherer struct {
 	sample bool        // a profile takes a sample of rows along, for anchors
 	spread bool        // moments take histograms along
 	table  bool        // a profile takes histograms for ranks along
-	check  *checkpoint // nil without a checkpoint
 
+	states *resume.Run // that the passes save and go on from; nil without a checkpoint
 	inputs []string // of the request, or those left after bad files were skipped
 	names  []string // of inputs, as errors name them, once they are files
 	passes int      // made so far
@@ -64,18 +65,6 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 	}
 }
 
-// start opens the checkpoint and gathers.
-func (g *gatherer) start(ctx context.Context) (*gathered, error) {
-	if g.Checkpoint != "" && g.SkipBad {
-		return nil, stream.Usagef("{checkpoint} does not go with {on-error} skip-file: leaving out a file changes everything saved")
-	}
-	var err error
-	if g.check, err = g.openCheckpoint(); err != nil {
-		return nil, err
-	}
-	return g.gather(ctx)
-}
-
 // attempt makes all passes once. It leaves the files in g.inputs.
 func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	opt := g.reading()
@@ -111,12 +100,14 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if p.rows, p.first, err = g.rowsOf(ds); err != nil {
 		return nil, err
 	}
-	saved, err := g.check.load(ctx, p, ds)
-	if err != nil {
+	if err := g.autoCheckpoint(ds, p.plan); err != nil {
+		return nil, err
+	}
+	if err := p.openStates(ctx, ds); err != nil {
 		return nil, err
 	}
 	if g.scale == gram.ScaleRank && !g.table {
-		if err := p.rank(ctx, ds, saved); err != nil {
+		if err := p.rank(ctx, ds); err != nil {
 			return nil, err
 		}
 		if g.from != method.FromGraph {
@@ -124,29 +115,27 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 				p.settleKept(ds, p.raw)
 			}
 			g.expect(1, p.plan)
-			return p.accumulate(ctx, ds, saved, nil)
+			return p.accumulate(ctx, ds, nil)
 		}
 	}
 	if g.from == method.FromGraph {
-		return p.throughAnchors(ctx, ds, saved)
+		return p.throughAnchors(ctx, ds)
 	}
 	profileFirst := false
 	switch {
-	case saved != nil && saved.settled:
-		p.opt.Missing, p.opt.LeaveOut = policy, saved.decided
 	case g.profile != nil:
 		p.opt.Missing = policy
 		if p.opt.LeaveOut, err = g.decisions(ds); err != nil {
 			return nil, err
 		}
-	case g.from == method.FromRows && g.excludes():
+	case g.from == method.FromRows && g.excludes(), p.g.states.Has(uselessPass):
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
 		return nil, g.needsRound(stream.ErrMissing)
 	case !promisesMissing(ds):
 		g.expect(1, p.plan)
-		e, err := p.accumulate(ctx, ds, saved, nil)
+		e, err := p.accumulate(ctx, ds, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
@@ -161,7 +150,6 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		profileFirst = true
 	}
 	if profileFirst {
-		saved = nil
 		p.keep(ds)
 		if p.opt.LeaveOut, err = p.useless(ctx, ds, 1); err != nil {
 			return nil, err
@@ -169,9 +157,8 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 		p.settleKept(ds, nil)
 		p.opt.Missing = policy
 	}
-	p.settled = true
 	g.expect(1, p.plan)
-	return p.accumulate(ctx, ds, saved, nil)
+	return p.accumulate(ctx, ds, nil)
 }
 
 // onlyOnce says what helps where a stream has missing values.

@@ -19,7 +19,6 @@ type pass struct {
 	plan    Budget
 	rows    stream.Range
 	first   int64 // global position of the first row of the inputs
-	settled bool  // opt is what the result is of; else it is the hopeful first try
 	count   int   // of anchors, once they are there
 
 	// Of scale rank, once the ranks are there.
@@ -47,9 +46,8 @@ func (p *pass) useless(ctx context.Context, ds *chunkio.Dataset, others int) ([]
 	return p.suspicious(ctx, ds)
 }
 
-// accumulate makes the pass that counts, from where saved left off if it is not nil.
-// Statistics of a graph, if any, are of no rows yet.
-func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *savedPass, graph *anchor.Statistics) (*gathered, error) {
+// accumulate makes the pass that counts. Statistics of a graph, if any, are of no rows yet.
+func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*gathered, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		e.facts = g.newFacts(len(e.columns))
 	}
 	fold := stream.FoldOptions{Range: p.rows}
-	if g.from == method.FromProfile || (p.plan.OutOfCore || p.plan.Sketch > 0) && g.from != method.FromRows || g.from == method.FromRows && !p.plan.gram {
+	if p.profiles() {
 		e.profile, e.graph = gram.NewProfile(len(e.columns)), graph
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
@@ -81,24 +79,16 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 		if g.table {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
 		}
-		if g.check == nil || p.profiles() {
-			err = g.check.fold(ctx, p, ds, "profile", fold, e, saved)
-		} else {
-			err = g.fold(ctx, p.source(ds), "profile", fold, e.adders()...)
-			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the statistics of one pass, and this run reads the rows again and again: nothing was saved"))
-		}
+		err = p.read(ctx, ds, reading{name: statisticsPass, what: "profile", opt: p.opt, fold: fold, body: e.progress(), keeps: p.plan.OutOfCore || g.from == method.FromRows}, e.adders()...)
 	} else {
 		if err := p.prepare(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.drawn == nil {
-			err = g.check.fold(ctx, p, ds, "statistics", fold, e, saved)
+			err = p.read(ctx, ds, reading{name: statisticsPass, what: "statistics", opt: p.opt, fold: fold, body: e.progress()}, e.adders()...)
 		}
 		if err == nil && e.hashed != nil {
 			err = e.settle()
-		}
-		if g.check != nil && e.wide != nil {
-			e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves statistics that are smaller than the data; features outnumber rows here, and the rows themselves are kept: nothing was saved, and an interrupted run reads them again"))
 		}
 	}
 	if err != nil {
@@ -138,10 +128,16 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, saved *saved
 	return e, nil
 }
 
-// profiles says that a profile, with what is gathered beside it, is all that the run reads the whole input
-// for: a checkpoint can save that. Else it is the least of many passes.
+// profiles says that a profile, with what is gathered beside it, is all that the pass that counts fills: what
+// else there is to know comes from later passes.
 func (p *pass) profiles() bool {
-	return p.g.from == method.FromProfile || p.plan.Sketch > 0 && p.g.from != method.FromGraph
+	switch p.g.from {
+	case method.FromProfile:
+		return true
+	case method.FromRows:
+		return !p.plan.gram
+	}
+	return p.plan.OutOfCore || p.plan.Sketch > 0
 }
 
 // prepare makes the empty statistics of a Gram pass, those of a graph from one of no rows.

@@ -44,6 +44,43 @@ type gathered struct {
 	plan     Budget
 }
 
+// adders are the states that take the rows of a pass.
+func (e *gathered) adders() []stream.Adder {
+	var adders []stream.Adder
+	switch {
+	case e.hashed != nil:
+		adders = append(adders, e.profile, e.hashed.split)
+	case e.wide != nil:
+		adders = append(adders, e.wide)
+	case e.moments != nil:
+		adders = append(adders, e.moments)
+	default:
+		adders = append(adders, e.profile)
+	}
+	if e.graph != nil && e.wide == nil { // which takes its rows later
+		adders = append(adders, e.graph)
+	}
+	if e.spread != nil {
+		adders = append(adders, e.spread)
+	}
+	if e.sketch != nil {
+		adders = append(adders, e.sketch)
+	}
+	if e.sample != nil {
+		adders = append(adders, e.sample)
+	}
+	if e.rows != nil {
+		adders = append(adders, e.rows)
+	}
+	if e.ranks != nil {
+		adders = append(adders, e.ranks)
+	}
+	if e.facts != nil && !e.counted {
+		adders = append(adders, e.facts)
+	}
+	return adders
+}
+
 // coveredRows is the number of rows that the statistics cover.
 func (e *gathered) coveredRows() int64 { return rowsOf(e.covered) }
 

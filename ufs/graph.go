@@ -20,14 +20,13 @@ import (
 // place the anchors; a second pass gathers the graph beside the Gram matrix. Distances need
 // the scaling, and so the profile, beforehand.
 
-// throughAnchors makes both passes, the second from where saved left off.
-func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) (*gathered, error) {
+// throughAnchors makes both passes.
+func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset) (*gathered, error) {
 	d, err := p.draw(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
 	p.settleKept(ds, cmp.Or(p.raw, d.profile))
-	p.settled = true
 	input := &gathered{inputs: ds.Inputs()}
 	graph, err := p.anchors(ctx, d)
 	if err != nil {
@@ -35,7 +34,7 @@ func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset, saved *s
 	}
 	p.g.expect(1, p.plan)
 	p.drawn = d.rows
-	e, err := p.accumulate(ctx, ds, saved, graph)
+	e, err := p.accumulate(ctx, ds, graph)
 	return e, placed(err, input)
 }
 
@@ -84,7 +83,7 @@ func (p *pass) spareUseless(ctx context.Context, ds *chunkio.Dataset, read func(
 	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.g.excludes() {
 		return read()
 	}
-	if !promisesMissing(ds) && !p.g.excludes() {
+	if !promisesMissing(ds) && !p.g.excludes() && !p.g.states.Has(uselessPass) {
 		p.opt.Missing = stream.MissingError
 		err := read()
 		if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
@@ -110,7 +109,8 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	if n := p.plan.Factor; n > 0 {
 		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.g.narrowRows(ds))
 		p.facts = p.g.newFacts(len(ds.Columns()))
-		if err := p.g.fold(ctx, ds, "rows", stream.FoldOptions{}, rows, p.facts); err != nil {
+		body := []chunkio.Section{{Name: keptSection, Body: rows}, {Name: factsSection, Body: p.facts}}
+		if err := p.read(ctx, ds, reading{name: anchorsPass, what: "rows", opt: p.opt, body: body}, rows, p.facts); err != nil {
 			return nil, err
 		}
 		most := p.g.anchorSample(p.g.expectedAnchors(ds.Rows()), len(ds.Columns()))
@@ -118,7 +118,8 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	}
 	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
 	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
-	return d, p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, d.profile, d.sample)
+	body := []chunkio.Section{{Name: profileSection, Body: d.profile}, {Name: sampleSection, Body: d.sample}}
+	return d, p.read(ctx, ds, reading{name: anchorsPass, what: "profile", opt: p.opt, body: body, keeps: true}, d.profile, d.sample)
 }
 
 // sampler keeps rows enough for m anchors in d columns. bound says which hash a number of rows

@@ -224,13 +224,13 @@ func (e *gathered) readFacts(r *chunkio.StatsReader) error {
 // that can be no features, and the suspicious ones that are to be left out.
 func (p *pass) suspicious(ctx context.Context, ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	profile := gram.NewProfile(len(ds.Columns()))
-	adders := []stream.Adder{profile}
+	adders, body := []stream.Adder{profile}, []chunkio.Section{{Name: profileSection, Body: profile}}
 	var facts *hygiene.Facts
 	if p.g.excludes() {
 		facts = p.g.newFacts(len(ds.Columns()))
-		adders = append(adders, facts)
+		adders, body = append(adders, facts), append(body, chunkio.Section{Name: factsSection, Body: facts})
 	}
-	if err := p.g.fold(ctx, ds, "profile", stream.FoldOptions{}, adders...); err != nil {
+	if err := p.read(ctx, ds, reading{name: uselessPass, what: "profile", body: body, keeps: true}, adders...); err != nil {
 		return nil, err
 	}
 	left := p.g.uselessWithMissing(profile, ds.Columns())

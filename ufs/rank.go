@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	"iter"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -28,15 +26,12 @@ const (
 	optionRanks = "ranks"
 )
 
-// rank makes the pass that ranks are taken from, or takes them from the checkpoint or from the
-// profile of all shards, and settles how later passes read.
-func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) error {
+// rank makes the pass that ranks are taken from, or takes them from the profile of all shards, and
+// settles how later passes read.
+func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
 	p.opt.Missing = p.g.policy()
 	switch {
-	case saved != nil:
-		p.opt.LeaveOut = saved.decided
-		err = p.ranksSaved(ctx, ds, saved.path)
 	case p.g.profile != nil:
 		err = p.ranksBefore(ds)
 	default:
@@ -46,7 +41,6 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset, saved *savedPass) 
 	if err != nil {
 		return p.plan.explain(err)
 	}
-	p.settled = true
 	p.scores, err = gram.NewScores(p.ranks, p.raw)
 	return err
 }
@@ -64,12 +58,13 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
 	p.facts = p.g.newFacts(d)
 	adders := []stream.Adder{p.raw, p.ranks, p.facts}
+	body := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
 	if p.g.from == method.FromGraph {
 		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
-		adders = append(adders, p.sample)
+		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
 	p.g.expect(2, p.plan)
-	return p.g.fold(ctx, ds, "ranks", stream.FoldOptions{}, adders...)
+	return p.read(ctx, ds, reading{name: ranksPass, what: "ranks", opt: p.opt, body: body, keeps: true}, adders...)
 }
 
 // ranksBefore takes the ranks from the profile of all shards.
@@ -93,32 +88,6 @@ func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
 	return nil
 }
 
-// ranksSaved reads the ranks from a checkpoint.
-func (p *pass) ranksSaved(ctx context.Context, ds *chunkio.Dataset, path string) error {
-	ds, err := ds.With(p.opt)
-	if err != nil {
-		return err
-	}
-	r, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	d := len(ds.Columns())
-	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	if r.Has(factsSection) {
-		p.facts = p.g.newFacts(d)
-		if err := readSection(r, factsSection, p.facts); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(readSection(r, valuesSection, p.raw), readSection(r, ranksSection, p.ranks)); err != nil || !r.Has(sampleSection) {
-		return err
-	}
-	p.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: p.plan.Limit - p.plan.Program - p.plan.Reading})
-	return readSection(r, sampleSection, p.sample)
-}
-
 // drawScored is draw from what the pass for the ranks left, or from Scan's profile: the rows
 // that anchors are taken from are mapped, and the profile of the scores follows from their table.
 func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
@@ -138,18 +107,6 @@ func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
 		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
 	}
 	return d, nil
-}
-
-// table is what a checkpoint keeps of the ranks.
-func (p *pass) table() []chunkio.Section {
-	if p.ranks == nil {
-		return nil
-	}
-	table := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}}
-	if p.sample != nil {
-		table = append(table, chunkio.Section{Name: sampleSection, Body: p.sample})
-	}
-	return table
 }
 
 // source is what passes after the ranks read.

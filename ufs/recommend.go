@@ -139,10 +139,8 @@ func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
 	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
 	e, err := g.obtain(ctx)
 	if err != nil && r.plain != nil && r.unserved(err) {
-		if g.check != nil && g.check.own { // its state is of no use to the other method
-			if err := Forget(g.Checkpoint); err != nil {
-				return nil, nil, err
-			}
+		if err := g.states.Clear(); err != nil { // which are of no use to the other method
+			return nil, nil, err
 		}
 		p := r.instead(err)
 		g = &gatherer{run: p, from: p.From, plan: p.planSelection, passes: g.passes}

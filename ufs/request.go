@@ -104,9 +104,11 @@ type Request struct {
 	TempDir    string // for scratch files; default: the system's
 	MaxScratch int64  // bytes of scratch files at most; 0 means no bound
 
-	// Checkpoint is a folder that keeps the state of a long pass: the same request goes on
-	// from there. Forget removes it once the result is safe. CheckpointEvery is the time
-	// between saves, default 30 s.
+	// Checkpoint is a folder that keeps what a long run has come to: the same request goes on
+	// from there. Forget removes it once the result is safe. AutoCheckpoint takes a folder beside
+	// Output where the run is predicted to take more than ten minutes; NoCheckpoint and an empty
+	// one keep nothing. CheckpointEvery is the time between saves at least, default 30 s; they
+	// take no more than a fiftieth of the run.
 	Checkpoint      string
 	CheckpointEvery time.Duration
 
@@ -124,6 +126,7 @@ type Request struct {
 	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
 	Progress func(Progress)    // hears of every pass; nil shows nothing
 	Note     func(stream.Text) // hears remarks on the way; nil drops them
+	Say      func(stream.Text) // hears those that everybody should; nil drops them
 	// Spelling says how warnings name options: by their bare names where it is nil.
 	Spelling stream.Spelling
 }

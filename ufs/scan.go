@@ -35,7 +35,7 @@ type ScanRequest struct {
 // Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
 // profile, the Gram matrix and the histograms, and the anchor graph where the method works from
 // one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
-func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
+func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	r, piece, err := q.settleScan(ctx)
 	if err != nil {
 		return nil, err
@@ -45,6 +45,10 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 		return nil, err
 	}
 	defer end()
+	if err := r.openCheckpoint(); err != nil {
+		return nil, err
+	}
+	defer func() { err = r.checkpoint.close(ctx, err) }()
 	if q.Profile == "" { // which has them
 		if err := r.settleCategories(ctx); err != nil {
 			return nil, err
@@ -68,7 +72,7 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 			return there, err
 		}
 	}
-	e, err := g.start(ctx)
+	e, err := g.gather(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +87,9 @@ func Scan(ctx context.Context, q ScanRequest) (*Gathered, error) {
 	if err := e.writeStats(ctx, r.Output, r.Spelling); err != nil {
 		return nil, err
 	}
-	done := e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
+	done = e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
 	done.Path = place.Name(r.Output)
-	return done, Forget(r.Checkpoint)
+	return done, r.checkpoint.at().Forget()
 }
 
 // settleScan settles the request and refuses what cannot be right. r.Output is the file to write.
@@ -134,7 +138,7 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
 		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
-	case q.ProfileOnly && q.Checkpoint != "":
+	case q.ProfileOnly && q.namedCheckpoint() != "":
 		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case piece.count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")

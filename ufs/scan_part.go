@@ -28,7 +28,7 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 	if q.SampleRows > 0 {
 		return stream.Usagef("{rows} is a quick try, which takes one machine; a shard of a plan is scanned whole")
 	}
-	if q.Checkpoint != "" {
+	if q.namedCheckpoint() != "" {
 		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
 	}
 	asked := r.asked.shapeAsked()

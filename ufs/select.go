@@ -62,13 +62,18 @@ func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selec
 
 // choose gathers, asks solve for what is wanted of it, and accounts for the run. The
 // selection comes with an error only where that is a *stream.UnconvergedError.
-func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (*stream.Selection, error) {
+func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
 	end, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer end()
+	if err := r.openCheckpoint(); err != nil {
+		return nil, err
+	}
+	kept := r.checkpoint
+	defer func() { err = kept.close(ctx, err) }()
 	if err := r.settleCategories(ctx); err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 			e.source = nil
 		}
 	}
-	s := &stream.Selection{
+	s = &stream.Selection{
 		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
 		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
@@ -142,7 +147,7 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 	if err := g.countAnchors(ctx); err != nil {
 		return nil, err
 	}
-	return g.start(ctx)
+	return g.gather(ctx)
 }
 
 // record lists every setting that shapes the answer; the method's own come with its

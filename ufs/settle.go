@@ -27,17 +27,20 @@ type run struct {
 	scale         gram.Scale
 	asked         Request // before defaults were filled in: what a statistics file must agree with
 
-	many        bool        // path: several settings, in place of one selection
-	unjudged    bool        // the choice need not be compared with chance
-	sizes       bool        // path: what the rules say of the number of features, where that fits
-	autoSize    bool        // AutoK was not asked for: it holds as long as nothing is in its way
-	whyK        stream.Text // the default number is taken, where the request names none
-	profile     *gathered   // --profile: what the whole input holds; or nil
-	sampleBytes int64       // of the rows sampled in it
-	anchorRows  int         // of the file of anchors, found by countAnchors
-	sketchRows  int         // of the sketch that the Gram matrix is estimated by; 0 where it is exact
-	keepRows    int         // that a scan keeps for methods that iterate over rows
-	keepMissing string      // the policy for missing values that will act on these
+	checkpoint *checkpoint // where it saves what it comes to; nil for nowhere
+
+	many        bool           // path: several settings, in place of one selection
+	unjudged    bool           // the choice need not be compared with chance
+	sizes       bool           // path: what the rules say of the number of features, where that fits
+	autoSize    bool           // AutoK was not asked for: it holds as long as nothing is in its way
+	whyK        stream.Text    // the default number is taken, where the request names none
+	profile     *gathered      // --profile: what the whole input holds; or nil
+	sampleBytes int64          // of the rows sampled in it
+	anchorRows  int            // of the file of anchors, found by countAnchors
+	anchorFile  []stream.Input // that file
+	sketchRows  int            // of the sketch that the Gram matrix is estimated by; 0 where it is exact
+	keepRows    int            // that a scan keeps for methods that iterate over rows
+	keepMissing string         // the policy for missing values that will act on these
 
 	selects bool // the method is to select, which may take several passes
 
@@ -147,9 +150,9 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
 	case q.Stats != "" && (q.Version != nil || !q.AsOf.IsZero()):
 		return nil, stream.Usagef("{version} and {as-of} are for Delta tables; {stats} holds what was scanned of one")
-	case q.Stats != "" && q.Checkpoint != "":
+	case q.Stats != "" && q.namedCheckpoint() != "":
 		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
-	case place.IsURL(q.Checkpoint):
+	case place.IsURL(q.namedCheckpoint()):
 		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
 	}
 	if err := q.tempFolder(); err != nil {
@@ -248,7 +251,7 @@ func (q *Request) check(spec method.Spec) error {
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
 	case spec.From != method.FromRows:
 		return nil
-	case q.Checkpoint != "":
+	case q.namedCheckpoint() != "":
 		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}
 	return nil
@@ -362,6 +365,13 @@ func (r *run) reading() chunkio.Options {
 	}
 	r.readColumns(&opt)
 	return opt
+}
+
+// say makes a remark that everybody is to hear.
+func (r *run) say(format string, args ...any) {
+	if r.Say != nil {
+		r.Say(stream.Textf(format, args...))
+	}
 }
 
 // note makes a remark.

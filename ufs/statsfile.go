@@ -36,6 +36,7 @@ const (
 	weightsSection = "sketch-weights"
 	hashedSection  = "hash-shards"
 	waitingSection = "waiting" // of a checkpoint
+	keptSection    = "kept"    // of a checkpoint: the rows of a factor
 	factsSection   = "facts"   // beside any of these
 
 	kindGraph   = "graph"
@@ -88,6 +89,9 @@ func (e *gathered) sections() []chunkio.Section {
 // progress are the sections of a checkpoint: the profile too, where nothing else holds it.
 func (e *gathered) progress() []chunkio.Section {
 	s := e.sections()
+	if e.wide != nil { // which has the profile
+		return append(s, chunkio.Section{Name: keptSection, Body: e.wide})
+	}
 	if e.moments == nil && e.hashed == nil {
 		s = append(s, chunkio.Section{Name: profileSection, Body: e.profile})
 	}
@@ -309,25 +313,6 @@ func (e *gathered) readRanks(r *chunkio.StatsReader, threads int) error {
 	}
 	e.ranks = gram.NewRankHistograms(len(e.columns), threads)
 	return readSection(r, ranksSection, e.ranks)
-}
-
-// restore reads the states of e from a checkpoint.
-func (e *gathered) restore(ctx context.Context, path string) error {
-	r, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for _, s := range e.progress() {
-		if s.Name == factsSection && !r.Has(factsSection) { // of an earlier version
-			e.facts = nil
-			continue
-		}
-		if err := readSection(r, s.Name, s.Body.(io.ReaderFrom)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // readSection reads a section to its very end, where its checksum is verified.

@@ -104,7 +104,7 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 		// The distances between columns stand beside the Gram matrix; clusters are a few numbers a column.
 		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 8*int64(d)*int64(d)+profileColumn*int64(d))
 	}
-	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).start(ctx)
+	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).gather(ctx)
 	if err != nil {
 		return nil, err
 	}

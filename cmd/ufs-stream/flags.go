@@ -130,8 +130,8 @@ func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
 
 // checkpoint adds where the state of a long pass is kept.
 func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Checkpoint, "checkpoint", "", "save the state of the pass to `DIR` now and then and when interrupted; the same command goes on from there")
-	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves")
+	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto (default): in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
+	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves, at least; they take no more than 2 % of the run")
 }
 
 // request is what the flags ask of the inputs; the result will go to output.
@@ -175,7 +175,7 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
 	q.Meter = new(stream.Meter)
-	q.Progress, q.Note, q.Spelling = c.progressOf(q.Meter), c.remark, program.FlagOf
+	q.Progress, q.Note, q.Say, q.Spelling = c.progressOf(q.Meter), c.remark, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
 }
 

@@ -194,7 +194,7 @@ func TestResume(t *testing.T) {
 // awaitCheckpoint waits until something is saved, but no longer than some milliseconds.
 func awaitCheckpoint(state string, most int) {
 	for range most {
-		if _, err := os.Stat(filepath.Join(state, "checkpoint.ufs")); err == nil {
+		if saved, _ := filepath.Glob(filepath.Join(state, "gathering.statistics.*")); len(saved) > 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -316,7 +316,7 @@ func TestGraphForeignCheckpoint(t *testing.T) {
 	}
 	again := []string{"select", in, "--method", "mcfs", "--anchors-file", file, "--checkpoint", state, "-k", "3"}
 	write(t, file, read(t, points[1])) // other rows under the same name
-	ends(t, exit.Usage, "other anchors", again...)
+	ends(t, exit.Usage, "input "+file+" has changed", again...)
 	write(t, file, read(t, points[0]))
 	must(t, again...)
 }

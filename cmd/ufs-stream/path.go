@@ -82,7 +82,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	if err := c.write(cmd.Context(), o.output.path, render); err != nil {
 		return err
 	}
-	if err := ufs.Forget(q.Checkpoint); err != nil {
+	if err := ufs.Forget(q); err != nil {
 		return err
 	}
 	return unconverged

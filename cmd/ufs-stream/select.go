@@ -141,7 +141,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	if line := worthLine(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
 		c.say("%s", line)
 	}
-	if err := ufs.Forget(q.Checkpoint); err != nil {
+	if err := ufs.Forget(q); err != nil {
 		return err
 	}
 	return unconverged
@@ -167,7 +167,7 @@ func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
 	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
 	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
 	switch {
-	case q.Stats == "" || len(q.Inputs) > 0 || q.Checkpoint != "":
+	case q.Stats == "" || len(q.Inputs) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
 		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.Name(q.Stats))

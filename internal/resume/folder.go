@@ -43,6 +43,8 @@ type Folder struct {
 	made bool // by Open, so that Forget removes it
 	off  bool // an unasked one that could not be written
 
+	holds bool // states of this very run
+
 	now  func() time.Time
 	last time.Time     // of a save, or of Open
 	cost time.Duration // of the last save
@@ -88,6 +90,9 @@ func (f *Folder) Path() string {
 	}
 	return f.path
 }
+
+// Holds says that the folder has states of this very run, from which it would go on.
+func (f *Folder) Holds() bool { return f != nil && f.holds }
 
 func (f *Folder) note(format string, args ...any) {
 	if f.opt.Note != nil {

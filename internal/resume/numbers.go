@@ -37,7 +37,7 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 		}
 	}
 	if s.Has(strconv.Itoa(len(numbers))) {
-		return nil, false, damaged(s.Path, stream.Errorf("it has more than %d sections", len(numbers)))
+		return nil, false, Damaged(s.Path, stream.Errorf("it has more than %d sections", len(numbers)))
 	}
 	return s.Marks, true, nil
 }

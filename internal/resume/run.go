@@ -33,45 +33,70 @@ type Run struct {
 
 // Run opens the states of the part of a run that id describes. part begins the names of their
 // files: letters only. States of another run are a *stream.UsageError that names what differs;
-// of an unasked folder they are removed. Damaged ones are a *stream.DataError.
+// of an unasked folder they are removed, with a remark. Damaged ones are a *stream.DataError.
 func (f *Folder) Run(ctx context.Context, part string, id Identity) (*Run, error) {
+	r, why, err := f.open(ctx, part, id)
+	if r == nil || why.Format == "" {
+		return r, err
+	}
+	if f.opt.Unasked {
+		f.note("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
+		return r, r.Clear()
+	}
+	return nil, f.refusal(why)
+}
+
+// Own is Run, but refuses the states of another run in every folder: for a run in whose place
+// another may come, which they may be of.
+func (f *Folder) Own(ctx context.Context, part string, id Identity) (*Run, error) {
+	r, why, err := f.open(ctx, part, id)
+	if r == nil || why.Format == "" {
+		return r, err
+	}
+	return nil, f.refusal(why)
+}
+
+func (f *Folder) refusal(why stream.Text) error {
+	return stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
+}
+
+// open is Run without a decision on the states of another run: why says how that differs.
+func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
 	if f == nil {
-		return nil, nil
+		return nil, why, nil
 	}
 	digest, err := id.digest()
 	if err != nil {
-		return nil, err
+		return nil, why, err
 	}
-	r := &Run{folder: f, part: part, id: id, digest: digest}
+	r = &Run{folder: f, part: part, id: id, digest: digest}
 	path := r.file(identityEntry)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return r, r.clear() // states that nothing tells the run of
+		return r, why, r.Clear() // states that nothing tells the run of
 	}
 	h, err := chunkio.ReadStatsHeader(ctx, path, chunkio.FetchOptions{})
 	if err != nil {
-		return nil, damaged(path, err)
+		return nil, why, Damaged(path, err)
 	}
 	if h.Kind == kind && h.Options[digestEntry] == digest {
 		r.known = true
 		r.stands = len(f.list(part+".")) > 1
-		return r, nil
+		f.holds = f.holds || r.stands
+		return r, why, nil
 	}
 	var saved Identity
 	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != kind || err != nil {
-		return nil, damaged(path, stream.Errorf("it does not say which run it is of"))
+		return nil, why, Damaged(path, stream.Errorf("it does not say which run it is of"))
 	}
 	saved.Inputs, saved.Columns = h.Inputs, h.Columns
-	why := id.differs(&saved)
-	if f.opt.Unasked {
-		f.note("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
-		return r, r.clear()
+	if why = id.differs(&saved); why.Format == "" {
+		return nil, why, Damaged(path, stream.Errorf("it says two things of the run that it is of"))
 	}
-	return nil, stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
+	return r, why, nil
 }
 
-// damaged places an error of a state that cannot be used. The old content is of no use, so the
-// remedy is to remove it.
-func damaged(path string, err error) error {
+// Damaged places an error of a state that cannot be used, whose remedy is to remove it.
+func Damaged(path string, err error) error {
 	at := stream.Dataf(path, "%w", err)
 	if own := (*stream.DataError)(nil); errors.As(err, &own) {
 		at.Err = own.Err
@@ -85,8 +110,12 @@ func (r *Run) file(name string) string {
 	return filepath.Join(r.folder.path, r.part+"."+name+Suffix)
 }
 
-// clear removes all states of the part.
-func (r *Run) clear() error {
+// Clear removes all states of the part.
+func (r *Run) Clear() error {
+	if r == nil {
+		return nil
+	}
+	r.known, r.stands = false, false
 	for _, path := range r.folder.list(r.part + ".") {
 		if err := os.Remove(path); err != nil {
 			return &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.PlainText("remove it")}
@@ -118,7 +147,7 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	if err != nil {
 		return stream.Errorf("checkpoint: %w", err)
 	}
-	r.stands = true
+	r.stands, r.folder.holds = true, true
 	r.folder.saved(begin)
 	return nil
 }
@@ -178,10 +207,10 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, damaged(path, err)
+		return nil, Damaged(path, err)
 	}
 	if file.Header.Kind != kind || file.Header.Options[digestEntry] != r.digest {
-		return nil, errors.Join(damaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
+		return nil, errors.Join(Damaged(path, stream.Errorf("it is of another run than its folder")), file.Close())
 	}
 	s := &State{Marks: make(map[string]string), Path: path, file: file}
 	for entry, value := range file.Header.Options {
@@ -190,6 +219,15 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 		}
 	}
 	return s, nil
+}
+
+// Has says that there is a state of that name.
+func (r *Run) Has(name string) bool {
+	if r == nil || !r.known {
+		return false
+	}
+	_, err := os.Stat(r.file(name))
+	return err == nil
 }
 
 // Close closes its file.
@@ -202,17 +240,19 @@ func (s *State) Has(section string) bool { return s.file.Has(section) }
 func (s *State) Read(section string, to io.ReaderFrom) error {
 	body, err := s.file.SectionReader(section)
 	if err != nil {
-		return damaged(s.Path, err)
+		return Damaged(s.Path, err)
 	}
-	if _, err := to.ReadFrom(body); err != nil {
-		return damaged(s.Path, err)
+	if _, err := to.ReadFrom(body); errors.As(err, new(*stream.UsageError)) || errors.As(err, new(*stream.MemoryError)) {
+		return stream.Errorf("%s: %w", s.Path, err) // right in itself
+	} else if err != nil {
+		return Damaged(s.Path, err)
 	}
 	switch _, err := io.ReadFull(body, make([]byte, 1)); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err == nil:
-		return damaged(s.Path, stream.Errorf("section %q is longer than its contents", section))
+		return Damaged(s.Path, stream.Errorf("section %q is longer than its contents", section))
 	default:
-		return damaged(s.Path, err)
+		return Damaged(s.Path, err)
 	}
 }

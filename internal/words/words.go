@@ -166,6 +166,9 @@ func (r *Reader) Stop(err error) {
 // Err is the first error.
 func (r *Reader) Err() error { return r.err }
 
+// Finish returns what io.ReaderFrom asks for.
+func (r *Reader) Finish() (int64, error) { return r.n, r.err }
+
 // Replace replaces *state by what decode reads from r, and returns what io.ReaderFrom asks
 // for. *state is unchanged on error.
 func Replace[T any](state *T, r io.Reader, decode func(*Reader) *T) (int64, error) {
@@ -173,5 +176,5 @@ func Replace[T any](state *T, r io.Reader, decode func(*Reader) *T) (int64, erro
 	if got := decode(d); d.err == nil {
 		*state = *got
 	}
-	return d.n, d.err
+	return d.Finish()
 }
