@@ -18,17 +18,17 @@ type gatherer struct {
 	*run
 	from   method.From // what is gathered
 	plan   func(*chunkio.Dataset) (Budget, error)
-	piece  shard       // the part of the rows to accumulate
-	sample bool        // a profile takes a sample of rows along, for anchors
-	spread bool        // moments take histograms along
-	table  bool        // a profile takes histograms for ranks along
+	piece  shard // the part of the rows to accumulate
+	sample bool  // a profile takes a sample of rows along, for anchors
+	spread bool  // moments take histograms along
+	table  bool  // a profile takes histograms for ranks along
 
 	states *resume.Run // that the passes save and go on from; nil without a checkpoint
-	inputs []string // of the request, or those left after bad files were skipped
-	names  []string // of inputs, as errors name them, once they are files
-	passes int      // made so far
-	last   int      // passes expected in all, at least
-	most   int      // at most
+	inputs []string    // of the request, or those left after bad files were skipped
+	names  []string    // of inputs, as errors name them, once they are files
+	passes int         // made so far
+	last   int         // passes expected in all, at least
+	most   int         // at most
 }
 
 // gather reads the input as often as the missing policy asks for:

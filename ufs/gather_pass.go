@@ -14,12 +14,12 @@ import (
 
 // pass is one attempt's way of reading.
 type pass struct {
-	g       *gatherer
-	opt     chunkio.Options
-	plan    Budget
-	rows    stream.Range
-	first   int64 // global position of the first row of the inputs
-	count   int   // of anchors, once they are there
+	g     *gatherer
+	opt   chunkio.Options
+	plan  Budget
+	rows  stream.Range
+	first int64 // global position of the first row of the inputs
+	count int   // of anchors, once they are there
 
 	// Of scale rank, once the ranks are there.
 	raw    *gram.Profile
