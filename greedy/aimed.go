@@ -141,7 +141,7 @@ func (m *aimed) Select(ctx context.Context, e *method.Evidence) (*method.Ranking
 	opt.Refine, opt.whole = m.on(), target.total
 	var res *Result
 	if g.G.Absent() {
-		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass})
+		res, err = selectTargetStream(ctx, e.Source, e.Std, target.target, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint})
 	} else {
 		res, err = selectTarget(ctx, g.G, target.target, opt)
 	}

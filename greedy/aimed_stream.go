@@ -51,15 +51,16 @@ func selectTargetStream(ctx context.Context, src stream.Source, std *gram.Standa
 // startAimed computes g⁰ and the sketch in one pass.
 func (s *streamed) startAimed(ctx context.Context, out []bool) error {
 	g0 := make([]float64, s.rows.d)
-	err := s.rows.pass(ctx, "start of the criterion", func(b *block) {
+	err := s.rows.pass(ctx, reading{what: "start of the criterion", sums: append(s.sketch.sums(), g0), add: func(b *block) {
 		s.rows.addSquares(b, g0)
 		s.sketch.add(s.rows, b)
-	})
+	}, finish: func() {
+		s.rows.finishSquares(g0)
+		s.sketch.finish(s.rows)
+	}})
 	if err != nil {
 		return err
 	}
-	s.rows.finishSquares(g0)
-	s.sketch.finish(s.rows)
 	if out != nil {
 		if err := s.aim.begin(s.rows.team, out); err != nil {
 			return err

@@ -26,11 +26,10 @@ func (s *streamed) selectBlocks(ctx context.Context, room int, opt Options) (*Re
 }
 
 func (s *blockPasses) withinTo(ctx context.Context, list []method.Block, to [][]float64) error {
-	err := s.rows.pass(ctx, "products within groups", func(b *block) { s.rows.addWithin(b, list, to) })
-	if err == nil {
-		s.rows.finishWithin(list, to)
-	}
-	return err
+	return s.rows.pass(ctx, reading{
+		what: "products within groups", sums: to,
+		add: func(b *block) { s.rows.addWithin(b, list, to) }, finish: func() { s.rows.finishWithin(list, to) },
+	})
 }
 
 func (s *blockPasses) columns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error) {
@@ -59,16 +58,15 @@ func (s *blockPasses) columns(ctx context.Context, features []int, soon func(roo
 func (s *blockPasses) read(ctx context.Context, features []int) error {
 	d := s.rows.d
 	columns := make([]float64, len(features)*d)
-	err := s.rows.pass(ctx, fmt.Sprintf("columns of %d features", len(features)), func(b *block) {
+	err := s.rows.pass(ctx, reading{what: fmt.Sprintf("columns of %d features", len(features)), sums: [][]float64{columns}, add: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, len(features)*b.rows)
 		}
 		s.rows.addColumns(b, columns, features, s.scratch)
-	})
+	}, finish: func() { s.rows.finishColumns(columns, features) }})
 	if err != nil {
 		return err
 	}
-	s.rows.finishColumns(columns, features)
 	for i, p := range features {
 		s.held[p] = slices.Clone(columns[i*d : (i+1)*d])
 	}

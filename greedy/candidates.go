@@ -62,18 +62,19 @@ func (s *streamed) fetch(ctx context.Context, must []int) error {
 	clear(product)
 	sums := make([]float64, oldCount-pending)
 	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
-	err := s.rows.pass(ctx, what, func(b *block) {
+	err := s.rows.pass(ctx, reading{what: what, sums: [][]float64{delta, product, sums}, add: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
 		}
 		s.rows.addColumns(b, delta, fresh, s.scratch)
 		s.rows.addProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)
-	})
+	}, finish: func() {
+		s.rows.finishColumns(delta, fresh)
+		s.rows.finishProducts(product, sums)
+	}, made: [][]float64{delta, product}})
 	if err != nil {
 		return err
 	}
-	s.rows.finishColumns(delta, fresh)
-	s.rows.finishProducts(product, sums)
 	s.deflate(pending, oldCount)
 	return nil
 }

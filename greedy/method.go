@@ -200,7 +200,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		}
 		return out, nil
 	}
-	res, err := selectRows(ctx, e.Source, e.Std, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass}, 0)
+	res, err := selectRows(ctx, e.Source, e.Std, StreamOptions{Options: opt, Profile: e.Profile, Memory: e.Memory, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 }
 
 func (m *declared) selectSketched(ctx context.Context, e *method.Evidence, opt Options) (*method.Ranking, error) {
-	res, err := SelectSketched(ctx, e.Gram, e.Source, e.Std, e.Reads, StreamOptions{Options: opt, Scale: e.Scale, Fill: e.Fill, Meter: e.Meter, Pass: e.Pass})
+	res, err := SelectSketched(ctx, e.Gram, e.Source, e.Std, e.Reads, StreamOptions{Options: opt, Scale: e.Scale, Fill: e.Fill, Meter: e.Meter, Pass: e.Pass, Checkpoint: e.Checkpoint})
 	if err != nil {
 		return nil, err
 	}

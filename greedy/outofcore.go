@@ -24,6 +24,9 @@ type StreamOptions struct {
 	// Pass is called as each pass over the rows begins, with its number, counted from
 	// 1, and its purpose. The number of passes is not known beforehand. Nil does nothing.
 	Pass func(pass int, what string)
+	// Checkpoint keeps what the passes over the rows come to, for the same selection with the same
+	// Memory and Threads later on, which does not make them again; nil keeps nothing.
+	Checkpoint stream.Checkpoint
 }
 
 const defaultMemory = 1 << 30
@@ -172,16 +175,14 @@ func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
 	const what = "start of the criterion"
 	var f, diag, size []float64
 	var err error
-	add := func(b *block) { s.sketch.add(s.rows, b) }
 	if s.byEntries() {
-		f, diag, size, err = s.startByEntries(ctx, what, numbers, add)
+		f, diag, size, err = s.startByEntries(ctx, what, numbers)
 	} else {
-		f, _, diag, err = s.residuals(ctx, what, numbers, add)
+		f, _, diag, err = s.residuals(ctx, what, numbers, true)
 	}
 	if err != nil {
 		return err
 	}
-	s.sketch.finish(s.rows)
 	for i, x := range diag {
 		if !(x >= 0 && f[i] <= math.MaxFloat64) {
 			return badEntry("G", i, i, x/s.rows.unit)
@@ -199,20 +200,21 @@ func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	d := s.rows.d
 	groups := without(s.groups, out)
 	h, g0 := make([]float64, c*d), make([]float64, d)
-	err := s.rows.pass(ctx, "sums of the groups", func(b *block) {
+	err := s.rows.pass(ctx, reading{what: "sums of the groups", sums: append(s.sketch.sums(), h, g0), add: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, c*b.rows)
 		}
 		s.rows.addGroups(b, h, groups, c, s.scratch)
 		s.rows.addSquares(b, g0)
 		s.sketch.add(s.rows, b)
-	})
+	}, finish: func() {
+		s.rows.finishGroups(h, groups, c)
+		s.rows.finishSquares(g0)
+		s.sketch.finish(s.rows)
+	}})
 	if err != nil {
 		return err
 	}
-	s.rows.finishGroups(h, groups, c)
-	s.rows.finishSquares(g0)
-	s.sketch.finish(s.rows)
 	if s.target, err = newMemory(nil, g0, (&Target{Rows: c, H: h}).target(d), s.rows.workers); err == nil && out != nil {
 		err = s.target.begin(g0, out)
 	}

@@ -1,7 +1,6 @@
 package greedy
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -34,6 +33,8 @@ type reader struct {
 	sparse sparseBlock
 	blocks int  // entries and rows of a sparse block at most; 0: all that there are
 	whole  bool // sparse holds all rows: passes read nothing any more
+
+	checkpoint stream.Checkpoint // of the passes; nil for none
 }
 
 // block is one block of A, lent until the next.
@@ -85,7 +86,7 @@ func (b *block) position(i int) int64 {
 func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *reader {
 	d := len(std.Columns)
 	r := &reader{Source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, std: *std, d: d,
-		workers: opt.Threads, team: kernel.NewTeam(opt.Threads)}
+		workers: opt.Threads, team: kernel.NewTeam(opt.Threads), checkpoint: opt.Checkpoint}
 	norms := make([]float64, d)
 	for k := range norms {
 		mean := (std.Mean[k] - std.Shift[k]) * std.Factor[k]
@@ -116,39 +117,6 @@ func newReader(src stream.Source, std *gram.Standardizer, opt *StreamOptions) *r
 func (r *reader) hold(entries int64) {
 	r.blocks = 0
 	r.sparse.reserve(entries, r.std.Rows)
-}
-
-// pass goes through all blocks once. Sums over sparse rows have one order however those are cut
-// into blocks, so blocks need not be those of the source.
-func (r *reader) pass(ctx context.Context, what string, do func(*block)) error {
-	if r.whole {
-		do(r.sparse.block())
-		return ctx.Err()
-	}
-	r.sparse.reset()
-	err := r.Pass(ctx, what, func(_ int, c *stream.Chunk) error {
-		if c.Sparse == nil {
-			do(r.block(c))
-			return nil
-		}
-		for i := range c.Rows {
-			r.addRow(c, i)
-			if r.blocks > 0 && r.sparse.size() >= r.blocks {
-				do(r.sparse.block())
-				r.sparse.reset()
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	r.whole = r.blocks == 0 && r.sparse.size() > 0
-	if r.sparse.size() > 0 {
-		do(r.sparse.block())
-	}
-	r.counted = true
-	return nil
 }
 
 // block standardizes a dense chunk, or leaves that to features.

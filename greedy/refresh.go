@@ -3,6 +3,7 @@ package greedy
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
@@ -21,10 +22,10 @@ func spans(d int, numbers int64) [][2]int {
 
 // residuals computes fᵢ = Σⱼ Rᵢⱼ², R = G − Σ ω_r ω_rᵀ, for all i; reachᵢ = Σⱼ Gᵢⱼ² and
 // the diagonal of G. j runs over the features not chosen. G comes in runs of rows of
-// its upper triangle, as many as fit into numbers float64s; before the first run's
-// pass is over, also sees every block. Sums run over j in order whatever the runs
+// its upper triangle, as many as fit into numbers float64s; sketches says that the sketch
+// takes the rows of the first run's pass. Sums run over j in order whatever the runs
 // are, so that f has the same bits under any memory limit.
-func (s *streamed) residuals(ctx context.Context, what string, numbers int64, also func(*block)) (f, reach, diag []float64, err error) {
+func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
 	runs := spans(d, numbers)
@@ -35,25 +36,25 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, al
 	acc := make([]float64, largest)
 	for n, run := range runs {
 		from, to := run[0], run[1]
-		if n > 0 {
-			also = nil
+		finish := func() {
+			for i := from; i < to; i++ {
+				diag[i] = acc[(i-from)*(d-from)+i-from]
+			}
+			s.squareTo(reach, acc, from, to)
+			if len(s.omegas) == 0 { // nothing is taken out yet: f is the same numbers
+				return
+			}
+			kernel.Each(s.rows.workers, to-from, func(i int) {
+				for _, w := range s.omegas {
+					kernel.Axpy(-w[from+i], w[from:], acc[i*(d-from):(i+1)*(d-from)])
+				}
+			})
+			s.squareTo(f, acc, from, to)
 		}
-		if err := s.triangle(ctx, fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), acc, from, to, also); err != nil {
+		name := fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d)
+		if err := s.triangle(ctx, name, acc, from, to, sketches && n == 0, finish, f, reach, diag); err != nil {
 			return nil, nil, nil, err
 		}
-		for i := from; i < to; i++ {
-			diag[i] = acc[(i-from)*(d-from)+i-from]
-		}
-		s.squareTo(reach, acc, from, to)
-		if len(s.omegas) == 0 { // nothing is taken out yet: f is the same numbers
-			continue
-		}
-		kernel.Each(s.rows.workers, to-from, func(i int) {
-			for _, w := range s.omegas {
-				kernel.Axpy(-w[from+i], w[from:], acc[i*(d-from):(i+1)*(d-from)])
-			}
-		})
-		s.squareTo(f, acc, from, to)
 	}
 	if len(s.omegas) == 0 {
 		copy(f, reach)
@@ -61,22 +62,35 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, al
 	return f, reach, diag, nil
 }
 
-// triangle writes rows [from, to) of the upper triangle of G to acc, in a pass that also sees the
-// blocks of, or from the rows in memory.
-func (s *streamed) triangle(ctx context.Context, what string, acc []float64, from, to int, also func(*block)) error {
-	if s.rows.whole && also == nil {
+// triangle writes rows [from, to) of the upper triangle of G to acc, in a pass that the sketch may take the
+// rows of, or from the rows in memory; finish takes them into what is made.
+func (s *streamed) triangle(ctx context.Context, what string, acc []float64, from, to int, sketches bool, finish func(), made ...[]float64) error {
+	if s.rows.whole && !sketches {
 		s.rows.triangle(acc, from, to)
+		finish()
 		return ctx.Err()
 	}
+	acc = acc[:(to-from)*(s.rows.d-from)]
 	clear(acc)
-	err := s.rows.pass(ctx, what, func(b *block) {
-		s.rows.addTriangle(b, acc, from, to)
-		if also != nil {
-			also(b)
+	add, rest := s.alsoSketched(sketches, func(b *block) { s.rows.addTriangle(b, acc, from, to) })
+	return s.rows.pass(ctx, reading{what: what, sums: append(rest, acc), add: add, finish: func() {
+		s.rows.finishTriangle(acc, from, to)
+		if sketches {
+			s.sketch.finish(s.rows)
 		}
-	})
-	s.rows.finishTriangle(acc, from, to)
-	return err
+		finish()
+	}, made: append(rest, made...)})
+}
+
+// alsoSketched is add, which the sketch follows where it takes the rows too, and then the sketch's sums.
+func (s *streamed) alsoSketched(sketches bool, add func(*block)) (both func(*block), sums [][]float64) {
+	if !sketches {
+		return add, nil
+	}
+	return func(b *block) {
+		add(b)
+		s.sketch.add(s.rows, b)
+	}, slices.Clip(s.sketch.sums())
 }
 
 // squareTo adds the squares of rows [from, to) of a symmetric matrix to the sums of its rows, given

@@ -40,6 +40,14 @@ func (s *sketch) reset() {
 	clear(s.signs)
 }
 
+// sums are what add adds to.
+func (s *sketch) sums() [][]float64 {
+	if s == nil {
+		return nil
+	}
+	return [][]float64{s.e, s.signs}
+}
+
 // add adds the rows of b. Bucket and sign follow from the row's global position, so
 // that the sketch does not depend on how the rows are cut.
 func (s *sketch) add(r *reader, b *block) {

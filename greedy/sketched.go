@@ -268,7 +268,7 @@ func (a *among) fetch(ctx context.Context, list []int) error {
 	a.delta = append(a.delta, make([]float64, len(fresh)*d)...)
 	columns := a.delta[old*d:]
 	var scratch []float64
-	err := a.rows.pass(ctx, fmt.Sprintf("columns of %d candidates", len(fresh)), func(b *block) {
+	err := a.rows.pass(ctx, reading{what: fmt.Sprintf("columns of %d candidates", len(fresh)), sums: [][]float64{columns, a.g0}, add: func(b *block) {
 		if need := len(fresh) * b.rows; b.sparse == nil && len(scratch) < need {
 			scratch = make([]float64, need)
 		}
@@ -276,13 +276,14 @@ func (a *among) fetch(ctx context.Context, list []int) error {
 		if old == 0 {
 			a.rows.addSquares(b, a.g0)
 		}
-	})
+	}, finish: func() {
+		a.rows.finishColumns(columns, fresh)
+		if old == 0 {
+			a.rows.finishSquares(a.g0)
+		}
+	}})
 	if err != nil {
 		return err
-	}
-	a.rows.finishColumns(columns, fresh)
-	if old == 0 {
-		a.rows.finishSquares(a.g0)
 	}
 	a.at = make(map[int]int, len(list))
 	for i, p := range a.list {

@@ -48,7 +48,7 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	s := passSums{make([]float64, d*d), make([]float64, (to-from)*(d-from)), make([]float64, len(features)*d), make([]float64, len(v)), make([]float64, c*d), make([]float64, d), nil}
 	sketched := newSketch(d, 16, 1, -1)
 	sums := make([]float64, count)
-	must.Do(t, r.pass(t.Context(), "", func(b *block) {
+	must.Do(t, r.pass(t.Context(), reading{add: func(b *block) {
 		scratch := make([]float64, (len(features)+count+c)*b.rows)
 		r.addTriangle(b, s.triangle, 0, d)
 		r.addTriangle(b, s.run, from, to)
@@ -57,7 +57,7 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 		r.addGroups(b, s.groups, groups, c, scratch)
 		r.addSquares(b, s.squares)
 		sketched.add(r, b)
-	}))
+	}}))
 	r.finishTriangle(s.triangle, 0, d)
 	r.finishTriangle(s.run, from, to)
 	r.finishColumns(s.columns, features)
@@ -191,7 +191,7 @@ func TestStartByEntries(t *testing.T) {
 						if !s.byEntries() {
 							t.Fatal("not by entries")
 						}
-						f, diag, size, err := s.startByEntries(t.Context(), "", numbers, func(*block) {})
+						f, diag, size, err := s.startByEntries(t.Context(), "", numbers)
 						must.Do(t, err)
 						for i := range f {
 							f[i], diag[i], size[i] = f[i]/s.rows.unit/s.rows.unit, diag[i]/s.rows.unit, size[i]/s.rows.unit/s.rows.unit

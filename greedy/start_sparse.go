@@ -72,7 +72,7 @@ func (s *streamed) byEntries() bool {
 
 // startByEntries is [streamed.residuals] before anything is chosen, where byEntries. size bounds what the terms of f
 // come to. The terms of a feature have one order, whatever the runs and however rows of g are held.
-func (s *streamed) startByEntries(ctx context.Context, what string, numbers int64, also func(*block)) (f, diag, size []float64, err error) {
+func (s *streamed) startByEntries(ctx context.Context, what string, numbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
 	var chosen []bool
@@ -81,7 +81,7 @@ func (s *streamed) startByEntries(ctx context.Context, what string, numbers int6
 	}
 	var o *offset
 	if r.blocks == 0 { // rows come to stay
-		if err := r.pass(ctx, what, also); err != nil {
+		if err := r.pass(ctx, reading{what: what, add: func(*block) {}}); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *streamed) startByEntries(ctx context.Context, what string, numbers int6
 		o = newOffset(r.shift, r.sum, r.weight, chosen)
 		err = s.addLists(ctx, o, chosen, f, diag)
 	} else {
-		o, err = s.addRuns(ctx, what, numbers, also, chosen, f, diag)
+		o, err = s.addRuns(ctx, what, numbers, chosen, f, diag)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -106,7 +106,7 @@ func (s *streamed) startByEntries(ctx context.Context, what string, numbers int6
 }
 
 // addRuns adds the terms of passes over the rows, each of which makes some rows of g.
-func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, also func(*block), chosen []bool, f, diag []float64) (*offset, error) {
+func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, chosen []bool, f, diag []float64) (*offset, error) {
 	d, r := s.rows.d, s.rows
 	runs := spans(d, numbers)
 	largest := 0
@@ -114,49 +114,52 @@ func (s *streamed) addRuns(ctx context.Context, what string, numbers int64, also
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
 	}
 	acc := make([]float64, largest)
-	var o *offset
-	for _, run := range runs {
+	for n, run := range runs {
 		from, to := run[0], run[1]
-		ld := d - from
-		clear(acc[:(to-from)*ld])
-		err := r.pass(ctx, fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), func(b *block) {
-			r.addTriangle(b, acc, from, to)
-			if also != nil {
-				also(b)
+		acc := acc[:(to-from)*(d-from)]
+		clear(acc)
+		sketches := n == 0
+		add, rest := s.alsoSketched(sketches, func(b *block) { r.addTriangle(b, acc, from, to) })
+		err := r.pass(ctx, reading{what: fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), sums: append(rest, acc), add: add, finish: func() {
+			if sketches {
+				s.sketch.finish(r)
 			}
-		})
+			s.addRun(acc, newOffset(r.shift, r.sum, r.weight, chosen), from, to, f, diag)
+		}, made: append(rest, f, diag)})
 		if err != nil {
 			return nil, err
 		}
-		if also = nil; o == nil {
-			o = newOffset(r.shift, r.sum, r.weight, chosen)
-		}
-		kernel.Each(r.workers, to-from, func(i int) {
-			row := acc[i*ld : (i+1)*ld]
-			diag[from+i] = row[i] - o.at(from+i, from+i)
-			for j := i; j < ld; j++ {
-				if g := row[j]; g != 0 {
-					row[j] = float64(g * (g - 2*o.at(from+i, from+j)))
-				}
-			}
-		})
-		s.dropChosen(acc, from, to)
-		kernel.Each(r.workers, tasks(ld, colsPerTask), func(task int) {
-			lo, hi := span(task, colsPerTask, ld)
-			for i := range to - from {
-				row := acc[i*ld : (i+1)*ld]
-				for j := max(lo, i+1); j < hi; j++ {
-					f[from+j] += row[j]
-				}
-			}
-		})
-		kernel.Each(r.workers, to-from, func(i int) {
-			for _, q := range acc[i*ld+i : (i+1)*ld] {
-				f[from+i] += q
-			}
-		})
 	}
-	return o, nil
+	return newOffset(r.shift, r.sum, r.weight, chosen), nil
+}
+
+// addRun adds the terms of rows [from, to) of g, which are used up.
+func (s *streamed) addRun(acc []float64, o *offset, from, to int, f, diag []float64) {
+	r, ld := s.rows, s.rows.d-from
+	kernel.Each(r.workers, to-from, func(i int) {
+		row := acc[i*ld : (i+1)*ld]
+		diag[from+i] = row[i] - o.at(from+i, from+i)
+		for j := i; j < ld; j++ {
+			if g := row[j]; g != 0 {
+				row[j] = float64(g * (g - 2*o.at(from+i, from+j)))
+			}
+		}
+	})
+	s.dropChosen(acc, from, to)
+	kernel.Each(r.workers, tasks(ld, colsPerTask), func(task int) {
+		lo, hi := span(task, colsPerTask, ld)
+		for i := range to - from {
+			row := acc[i*ld : (i+1)*ld]
+			for j := max(lo, i+1); j < hi; j++ {
+				f[from+j] += row[j]
+			}
+		}
+	})
+	kernel.Each(r.workers, to-from, func(i int) {
+		for _, q := range acc[i*ld+i : (i+1)*ld] {
+			f[from+i] += q
+		}
+	})
 }
 
 const (

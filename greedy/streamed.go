@@ -165,7 +165,7 @@ func (s *streamed) settleHeld(slot, q int) {
 
 // refresh computes all f afresh.
 func (s *streamed) refresh(ctx context.Context) error {
-	f, reach, _, err := s.residuals(ctx, "renewing the criterion", s.run, nil)
+	f, reach, _, err := s.residuals(ctx, "renewing the criterion", s.run, false)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,8 @@ type Evidence struct {
 	Scratch  stream.Scratch // nil: memory
 	Memory   int64          // bytes to hold beside the source's chunks
 	Parallel int            // settings of a grid to solve at a time
+	// Checkpoint keeps what the method has come to, for the same run later on; nil keeps nothing.
+	Checkpoint stream.Checkpoint
 	// Release says that the source will not be read again, which frees its buffers.
 	Release func() error
 

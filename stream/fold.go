@@ -31,6 +31,9 @@ type Meter struct {
 type FoldOptions struct {
 	Range Range  // rows to fold; zero means all
 	Meter *Meter // nil counts nothing
+	// Next goes on with a fold that was broken off: the position of the first row to fold, as After
+	// was told it. Zero folds from the beginning.
+	Next int64
 	// After is called after every chunk has been added, with the position just
 	// behind the block's last row; an error ends the fold. Nil does nothing.
 	After func(next int64) error
@@ -43,12 +46,21 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 	if !opt.Range.All() && opt.Range.From == opt.Range.To {
 		return nil
 	}
-	for c, err := range src.Chunks(ctx, opt.Range) {
+	rows := opt.Range
+	if opt.Next > 0 {
+		if rows = behind(src.Cuts(), rows, opt.Next); rows.From == rows.To {
+			return ctx.Err()
+		}
+	}
+	for c, err := range src.Chunks(ctx, rows) {
 		if err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if c.Start < opt.Next { // which were folded before
+			continue
 		}
 		start := time.Now()
 		for _, a := range adders {
@@ -67,4 +79,17 @@ func Fold(ctx context.Context, src Source, opt FoldOptions, adders ...Adder) err
 		}
 	}
 	return ctx.Err()
+}
+
+// behind is the part of r from the last cut at or before next on.
+func behind(cuts []int64, r Range, next int64) Range {
+	if r.All() {
+		r.To = cuts[len(cuts)-1]
+	}
+	for _, cut := range cuts {
+		if cut <= next && cut <= r.To {
+			r.From = max(r.From, cut)
+		}
+	}
+	return r
 }

@@ -120,12 +120,7 @@ func (p *pass) read(ctx context.Context, ds *chunkio.Dataset, s reading, adders 
 	if done || err != nil {
 		return err
 	}
-	if next > 0 {
-		s.fold.Range = behind(ds, s.fold.Range, next)
-		for i, a := range adders {
-			adders[i] = skipRows{a, next}
-		}
-	}
+	s.fold.Next = next
 	save := func(done bool) error {
 		return p.g.states.Save(ctx, s.name, map[string]string{
 			readingMark: s.digest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.g.passes),
@@ -184,31 +179,4 @@ func (p *pass) restore(ctx context.Context, s reading) (next int64, done bool, e
 func (s *reading) digest() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q", s.opt.Missing, s.opt.LeaveOut))
 	return hex.EncodeToString(sum[:8])
-}
-
-// behind is the part of r from the last cut at or before next on.
-func behind(ds stream.Source, r stream.Range, next int64) stream.Range {
-	cuts := ds.Cuts()
-	if r.All() {
-		r.To = cuts[len(cuts)-1]
-	}
-	for _, cut := range cuts {
-		if cut <= next && cut <= r.To {
-			r.From = max(r.From, cut)
-		}
-	}
-	return r
-}
-
-// skipRows passes on the chunks that begin at next or later.
-type skipRows struct {
-	to   stream.Adder
-	next int64
-}
-
-func (s skipRows) Add(c *stream.Chunk) error {
-	if c.Start < s.next {
-		return nil
-	}
-	return s.to.Add(c)
 }

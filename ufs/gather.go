@@ -226,6 +226,9 @@ func (g *gatherer) fold(ctx context.Context, ds stream.Source, what string, opt 
 	if !opt.Range.All() {
 		rows = opt.Range.To - opt.Range.From
 	}
+	if opt.Next > 0 {
+		rows -= opt.Next - opt.Range.From
+	}
 	return g.track(Progress{What: what, Pass: g.passes, Passes: g.last, Most: g.most, Rows: rows}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, opt, adders...)
 	})

@@ -14,6 +14,9 @@ import (
 
 // rank asks the method for its ranking and writes it up.
 func (t *trial) rank(ctx context.Context) error {
+	if err := t.keepPasses(ctx); err != nil {
+		return err
+	}
 	var r *method.Ranking
 	err := t.solve(ctx, 1, func(ctx context.Context) (err error) {
 		r, err = t.choose(ctx, t.Solver)

@@ -230,6 +230,14 @@ func (r *Run) Has(name string) bool {
 	return err == nil
 }
 
+// Count is the number of states whose names begin so.
+func (r *Run) Count(prefix string) int {
+	if r == nil || !r.known {
+		return 0
+	}
+	return len(r.folder.list(r.part + "." + prefix))
+}
+
 // Close closes its file.
 func (s *State) Close() error { return s.file.Close() }
 

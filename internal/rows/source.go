@@ -35,31 +35,50 @@ type adderFunc func(*stream.Chunk) error
 
 func (f adderFunc) Add(c *stream.Chunk) error { return f(c) }
 
+// Mark is a place between two blocks of a pass.
+type Mark struct {
+	Next   int64 // position of the row behind it; 0 is the beginning
+	Number int   // blocks with rows before it
+}
+
 // Pass calls do for every block that has rows, numbered from 0. It fails where the
 // blocks differ from the first pass.
 func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *stream.Chunk) error) error {
+	return s.PassFrom(ctx, what, Mark{}, do, nil)
+}
+
+// PassFrom is Pass for the blocks from a mark of another pass on; after, unless it is nil, is called with the
+// mark behind every block. A first pass that does not begin at the beginning learns nothing of the blocks.
+func (s *Source) PassFrom(ctx context.Context, what string, from Mark, do func(number int, c *stream.Chunk) error, after func(Mark) error) error {
 	s.Passes++
 	if s.OnPass != nil {
 		s.OnPass(s.Passes, what)
 	}
-	number := 0
-	err := stream.Fold(ctx, s.Source, stream.FoldOptions{Meter: s.Meter}, adderFunc(func(c *stream.Chunk) error {
-		if c.Rows == 0 {
+	number, learns := from.Number, !s.known && from.Number == 0
+	if learns { // also where an earlier pass was broken off
+		s.First, s.Height, s.N = nil, nil, 0
+	}
+	opt := stream.FoldOptions{Meter: s.Meter, Next: from.Next}
+	if after != nil {
+		opt.After = func(next int64) error { return after(Mark{next, number}) }
+	}
+	err := stream.Fold(ctx, s.Source, opt, adderFunc(func(c *stream.Chunk) error {
+		switch {
+		case c.Rows == 0:
 			return nil
-		}
-		if !s.known {
+		case learns:
 			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
 			s.N += c.Rows
-		} else if number >= len(s.Height) || s.Height[number] != c.Rows {
+		case s.known && (number >= len(s.Height) || s.Height[number] != c.Rows):
 			return Changed()
 		}
 		number++
 		return do(number-1, c)
 	}))
-	if err == nil && number != len(s.Height) {
+	if err == nil && s.known && number != len(s.Height) {
 		return Changed()
 	}
-	s.known = s.known || err == nil
+	s.known = s.known || learns && err == nil
 	return err
 }
 

@@ -1,0 +1,62 @@
+package ufs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// keepPasses gives a method that reads the rows in place of the Gram matrix what keeps its passes.
+func (t *trial) keepPasses(ctx context.Context) error {
+	folder := t.checkpoint.at()
+	if folder == nil || t.Source == nil || t.From == method.FromRows {
+		return nil
+	}
+	id, err := t.identity("passes of method " + t.Name)
+	if err != nil {
+		return err
+	}
+	r, err := folder.Run(ctx, "selection", id)
+	if err != nil {
+		return err
+	}
+	if n := r.Count("pass"); n > 0 {
+		t.say("going on from %s behind pass %d of the selection", folder.Path(), n)
+	}
+	t.Evidence.Checkpoint = resume.Numbers{Run: r}
+	return nil
+}
+
+// identity is what shapes all that the method comes to on its way, down to the last bit: the memory and the
+// threads say how many features it reads about at a time.
+func (t *trial) identity(what string) (resume.Identity, error) {
+	id := resume.Identity{What: what, Inputs: slices.Concat(t.from.inputs, t.anchorFile), Columns: t.Columns, Options: map[string]string{
+		"method": t.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Memory, 10),
+	}}
+	for option, value := range t.s.Options {
+		id.Options[option] = fmt.Sprint(value)
+	}
+	for option := range t.Request.Options {
+		id.Options[option] = t.Request.Options.Text(option)
+	}
+	choice, err := json.Marshal(struct {
+		Index, Keep []int
+		Choice      method.Choice
+	}{t.index, t.Keep, t.Choice})
+	if err != nil {
+		return id, err
+	}
+	sum := sha256.Sum256(choice)
+	path, _ := kernel.Path() // an error tells of a variable that begin has looked at
+	id.Facts = map[string]string{"instruction set": path, "version": Release, "choice of features": hex.EncodeToString(sum[:8])}
+	return id, nil
+}
