@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/words"
 )
 
 // Columns are C, m×d, by its columns, for rows of few entries: a column has no more entries than K times
@@ -103,6 +104,38 @@ func (c *Columns) add(workers int, z kernel.Sparse, x *kernel.Compressed) (busy 
 		}
 	})
 	return busy, !slices.Contains(full, true)
+}
+
+// encode writes the lists, and then the columns in full, before finish.
+func (c *Columns) encode(w *words.Writer) {
+	for j := range c.D {
+		w.Int(int64(c.ends[j] - c.starts[j]))
+		for _, a := range c.at[c.starts[j]:c.ends[j]] {
+			w.Int(int64(a))
+		}
+		w.Floats(c.value[c.starts[j]:c.ends[j]])
+	}
+	w.Floats(c.dense)
+}
+
+// decode reads what encode wrote into empty Columns of the same shape.
+func (c *Columns) decode(r *words.Reader) {
+	for j := range c.D {
+		r.Expect(1)
+		from := c.starts[j]
+		n := r.Count("entries of a column", int64(c.room(j)-from))
+		if r.Err() != nil {
+			return
+		}
+		c.ends[j] = from + int(n)
+		r.Expect(2 * n)
+		for e := from; e < c.ends[j]; e++ {
+			c.at[e] = int32(r.Count("anchor", int64(c.M)-1))
+		}
+		r.Floats(c.value[from:c.ends[j]])
+	}
+	r.Expect(int64(len(c.dense)))
+	r.Floats(c.dense)
 }
 
 // finish turns ZᵀX into C, for rows of so much weight in all: entries of the same anchor become one, in

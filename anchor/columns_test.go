@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -241,5 +242,35 @@ func TestColumnsBytes(t *testing.T) {
 	}
 	if err := s.Add(chunk); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("more entries than counted: %v", err)
+	}
+}
+
+// TestThinGoesOn: statistics that keep C by its columns, written halfway and read into others made alike, end in the
+// same bits, and are read into no others.
+func TestThinGoesOn(t *testing.T) {
+	tab := thinRows(120, thinLeast+300)
+	tab.Sparse = true
+	a := must.Get(Random(tab.entriesOf(t, 40, 120), 40, tab.standardizer(t, gram.ScaleStandard), 2))(t)
+	p := gram.NewProfile(len(tab.Cols))
+	tab.Add(t, p, 0, tab.N(), 64)
+	empty := func() *Statistics { return must.Get(NewStatistics(a, Options{Threads: 2, Entries: p.Present}))(t) }
+	whole := written(t, tab.statistics(t, a, Options{Entries: p.Present}, 30))
+	for _, cut := range []int{0, 45, 120} {
+		begun, s := empty(), empty()
+		tab.Add(t, begun, 0, cut, 15)
+		saved := written(t, begun)
+		must.Get(s.ReadFrom(bytes.NewReader(saved)))(t)
+		tab.Add(t, s, cut, 120, 40)
+		if !bytes.Equal(written(t, s), whole) {
+			t.Fatalf("cut at %d: other bits", cut)
+		}
+		for _, at := range []int{8, len(saved) / 2, len(saved) - 1} {
+			if _, err := empty().ReadFrom(bytes.NewReader(saved[:at])); err == nil {
+				t.Errorf("cut off at %d: no error", at)
+			}
+		}
+		if _, err := must.Get(NewStatistics(nil, Options{}))(t).ReadFrom(bytes.NewReader(saved)); err == nil {
+			t.Error("read into statistics that keep C as a matrix")
+		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 // The words that open the two forms; the last character is the version.
 const (
 	samplerMagic    = "ufssamp1"
+	thinMagic       = "ufsthin1"
+	entriesMagic    = "ufssent1"
 	statisticsMagic = "ufsanch2"
 	// untrustedMagic opens the form of statistics before they had a Trust, which is still read.
 	untrustedMagic = "ufsanch1"
@@ -42,7 +44,11 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	}
 	e := words.NewWriter(w)
 	f := &s.frame
-	e.Word(words.Magic(statisticsMagic))
+	if s.columns == nil {
+		e.Word(words.Magic(statisticsMagic))
+	} else {
+		e.Word(words.Magic(thinMagic))
+	}
 	e.Int(int64(s.m))
 	e.Int(int64(s.k))
 	e.Int(int64(len(f.columns)))
@@ -60,6 +66,9 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 		e.Floats([]float64{f.center[k], f.factor[k], f.fill[k]})
 	}
 	e.Floats(s.delta)
+	if s.columns != nil {
+		s.columns.encode(e)
+	}
 	e.Floats(s.zx)
 	for i := range s.m {
 		e.Floats(s.zz[i*s.m+i : (i+1)*s.m])
@@ -79,11 +88,14 @@ func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 func (s *Statistics) decode(r *words.Reader) *Statistics {
 	r.Expect(1)
 	version := r.Word()
-	if version != words.Magic(statisticsMagic) && version != words.Magic(untrustedMagic) {
+	switch thin := version == words.Magic(thinMagic); {
+	case !thin && version != words.Magic(statisticsMagic) && version != words.Magic(untrustedMagic):
 		r.Fail("no anchor statistics")
+	case thin != (s.opt.Entries != nil):
+		r.Fail("ZᵀX is kept otherwise")
 	}
 	r.Expect(int64(headWords))
-	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work}
+	got := &Statistics{opt: s.opt, anchors: s.anchors, work: s.work, weights: s.weights}
 	got.m = int(r.Count("number of anchors", maxRows))
 	got.k = int(r.Count("number of neighbours", int64(got.m)))
 	d := r.Count("number of columns", maxColumns)
@@ -94,7 +106,7 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 	if r.Err() == nil && (got.k < 1 || got.k >= got.m) {
 		r.Fail("%d neighbours of %d anchors", got.k, got.m)
 	}
-	if version == words.Magic(statisticsMagic) {
+	if version != words.Magic(untrustedMagic) {
 		got.trust = decodeTrust(r, d)
 	}
 	got.frame = decodeFrame(r, d)
@@ -125,6 +137,9 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 		return nil
 	}
 	copy(got.delta, delta)
+	if got.columns != nil {
+		got.columns.decode(r)
+	}
 	r.Expect(int64(len(got.zx)) + int64(got.m)*int64(got.m+1)/2)
 	r.Floats(got.zx)
 	for i := range got.m {

@@ -11,25 +11,41 @@ import (
 
 // The binary form of a Sampler, 8-byte little-endian words; equal samples give equal
 // bytes: "ufssamp1", d, seed, rows to keep, rows, then for each row in the order of the
-// keys its position and d values.
+// keys its position and d values; of a sample of entries "ufssent1", and in place of the values
+// the number of entries, their columns and their values.
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 	e := words.NewWriter(w)
-	e.Word(words.Magic(samplerMagic))
+	e.Word(words.Magic(s.magic()))
 	e.Int(int64(s.d))
 	e.Word(s.opt.Seed)
 	e.Int(int64(s.opt.Rows))
 	e.Int(int64(len(s.rows)))
 	for _, r := range s.sorted() {
 		e.Int(r.position)
-		e.Floats(r.values)
+		if !s.opt.Entries {
+			e.Floats(r.values)
+			continue
+		}
+		e.Int(int64(len(r.entries.index)))
+		for _, j := range r.entries.index {
+			e.Int(int64(j))
+		}
+		e.Floats(r.entries.value)
 	}
 	return e.Finish()
 }
 
+func (s *Sampler) magic() string {
+	if s.opt.Entries {
+		return entriesMagic
+	}
+	return samplerMagic
+}
+
 // ReadFrom replaces s by what WriteTo wrote, with seed and rows to keep, and reads no
-// further; it keeps s's limit. Where s has columns, the number must agree. Memory grows
+// further; it keeps s's other options, so that it takes further rows as the original would. Where s has columns, the number must agree. Memory grows
 // with the bytes read; if it would exceed the limit, ReadFrom fails with a
 // *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
@@ -37,10 +53,9 @@ func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 }
 
 func (s *Sampler) decode(r *words.Reader) *Sampler {
-	r.Magic(samplerMagic, "sample of rows")
+	r.Magic(s.magic(), "sample of rows")
 	r.Expect(4)
 	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
-	got.opt.Bound, got.opt.Starts = 0, nil
 	if s.d > 0 && got.d != s.d {
 		r.Fail("%d columns, want %d", got.d, s.d)
 	}
@@ -57,17 +72,15 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 		if r.Err() != nil {
 			return nil
 		}
-		r.Expect(int64(1 + got.d))
+		r.Expect(1)
 		row := sampled{position: r.Count("position", math.MaxInt64), from: settled}
-		// One by one: a damaged head may promise more columns than follow.
-		for j := 0; j < got.d && r.Err() == nil; j++ {
-			v := r.Float()
-			if math.IsInf(v, 0) {
-				r.Fail("row %d has an infinite value", i)
-			}
-			row.values = append(row.values, v)
+		if s.opt.Entries {
+			got.decodeEntries(r, &row.entries)
+		} else {
+			r.Expect(int64(got.d))
+			row.values = slices.Clip(decodeValues(r, got.d))
 		}
-		row.values = slices.Clip(row.values)
+		row.start = got.start(row.position)
 		row.key = splitmix.Hash(got.opt.Seed, uint64(row.position))
 		if i > 0 && compare(got.rows[i-1], row) > 0 {
 			r.Fail("rows are not in the order of their keys")
@@ -76,4 +89,37 @@ func (s *Sampler) decode(r *words.Reader) *Sampler {
 	}
 	slices.Reverse(got.rows) // descending, hence a heap
 	return got
+}
+
+// decodeValues reads n values that were announced, one by one: a damaged head may promise more than follow.
+func decodeValues(r *words.Reader, n int) (values []float64) {
+	for range n {
+		if r.Err() != nil {
+			return nil
+		}
+		v := r.Float()
+		if math.IsInf(v, 0) {
+			r.Fail("an infinite value in a row")
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// decodeEntries reads the entries of a row, within the limit.
+func (s *Sampler) decodeEntries(r *words.Reader, e *entries) {
+	r.Expect(1)
+	n := int(r.Count("entries", int64(s.d)))
+	r.Expect(2 * int64(n))
+	for range n {
+		if r.Err() != nil {
+			return
+		}
+		e.index = append(e.index, int32(r.Count("column", int64(s.d)-1)))
+	}
+	e.value = decodeValues(r, n)
+	s.size += e.bytes()
+	if r.Err() == nil {
+		r.Stop(s.fits(len(s.rows) + 1))
+	}
 }

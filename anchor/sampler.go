@@ -22,8 +22,8 @@ type SamplerOptions struct {
 	// Starts are the positions at which row groups start, in order: the one that a row is in is
 	// noted with it. Without any it is 0.
 	Starts []int64
-	// Entries keeps sparse rows by their entries, for [Random] alone: such a sample is neither merged,
-	// written nor listed.
+	// Entries keeps sparse rows by their entries, for [Random] alone: such a sample is neither merged
+	// nor listed.
 	Entries bool
 }
 

@@ -42,8 +42,8 @@ func (s *Sampler) Put(r SampledRow) error {
 // Columns is the number of columns.
 func (s *Sampler) Columns() int { return s.d }
 
-// Limit is the number of bytes that the sample may hold.
-func (s *Sampler) Limit() int64 { return s.opt.Limit }
+// Options are those that it was made with.
+func (s *Sampler) Options() SamplerOptions { return s.opt }
 
 // Mapped is a copy of s whose values went through f, which is given the column of each; the
 // same rows, in the same order.

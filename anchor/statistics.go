@@ -26,7 +26,8 @@ type Options struct {
 	NoCross bool
 
 	// Entries has the number of entries of each column of sparse rows. Then only sparse rows are taken,
-	// and C is kept by its columns: see [Columns]. Such statistics are neither merged nor written.
+	// and C is kept by its columns: see [Columns]. Such statistics are not merged, and are read back into those
+	// of the same Entries and anchors alone.
 	Entries []int64
 
 	// Busy measures converting rows, the search of their anchors, and adding them to these. Nil

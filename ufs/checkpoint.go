@@ -83,7 +83,7 @@ func (q *Request) keeping(unasked bool) resume.Options {
 // earlier one has left it.
 func (r *run) autoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	c := r.checkpoint
-	if c == nil || c.folder != nil || r.Checkpoint != AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.plan != nil {
+	if c == nil || c.folder != nil || r.Checkpoint != AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.shard.Of > 0 {
 		return nil
 	}
 	path := r.checkpointFolder()
@@ -140,7 +140,10 @@ func (c *checkpoint) close(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && folder.Holds() {
 		err = &Interrupted{Checkpoint: folder.Path(), Err: err}
 	}
-	return errors.Join(err, folder.Close())
+	if closed := folder.Close(); closed != nil {
+		err = errors.Join(err, closed)
+	}
+	return err
 }
 
 // Forget removes what the run of a request has saved to go on from, once its result is safe.

@@ -61,8 +61,11 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 // identity is what shapes the statistics.
 func (p *pass) identity(ds *chunkio.Dataset) (resume.Identity, error) {
 	id := resume.Identity{What: p.what(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorFile), Columns: ds.Columns(), Options: p.g.shape(), Facts: map[string]string{}}
-	if p.g.from == method.FromGraph {
+	if p.g.from == method.FromGraph || p.g.sample {
 		p.g.graphShape(id.Options)
+	}
+	if p.g.keepRows > 0 {
+		p.g.sampleShape(id.Options)
 	}
 	if !p.rows.All() {
 		id.Facts["range of rows"] = p.rows.String()
@@ -92,6 +95,8 @@ func (p *pass) what() string {
 		return "statistics of an anchor graph" + of
 	case p.plan.Sketch > 0:
 		return "a sketch of the rows"
+	case p.g.table:
+		return "a profile of the columns with ranks"
 	case p.profiles():
 		return "a profile of the columns"
 	case p.plan.Factor > 0:

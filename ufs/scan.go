@@ -138,8 +138,6 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
 		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
-	case q.ProfileOnly && q.namedCheckpoint() != "":
-		return stream.Usagef("{checkpoint} is for the Gram statistics; a profile is quick")
 	case piece.count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
 	case r.scale == gram.ScaleRank && q.KeepRows > 0:

@@ -88,10 +88,12 @@ func (e *gathered) sections() []chunkio.Section {
 
 // progress are the sections of a checkpoint: the profile too, where nothing else holds it.
 func (e *gathered) progress() []chunkio.Section {
-	s := e.sections()
-	if e.wide != nil { // which has the profile
-		return append(s, chunkio.Section{Name: keptSection, Body: e.wide})
+	if e.wide != nil { // which has the profile, and rows that the graph takes later
+		alone := *e
+		alone.graph = nil
+		return append(alone.sections(), chunkio.Section{Name: keptSection, Body: e.wide})
 	}
+	s := e.sections()
 	if e.moments == nil && e.hashed == nil {
 		s = append(s, chunkio.Section{Name: profileSection, Body: e.profile})
 	}

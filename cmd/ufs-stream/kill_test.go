@@ -153,6 +153,9 @@ func TestResume(t *testing.T) {
 		{"--missing error", 3, 5}, {"--missing mean", 3, 5}, {"--missing drop-row", 3, 5},
 		{"--scale rank --method greedy --missing mean", 20, 9}, {"--scale rank --method sfufs --anchors 50 --missing error", 60, 25},
 		{"--method greedy --sketch 40 --missing error", 3, 5}, {"--method greedy --sketch 40 --missing mean", 3, 5},
+		{"--method sfufs --anchors 50 --sketch 40 --missing error", 20, 25},
+		{"--profile-only --method sfufs --anchor-method kmeans --missing mean", 3, 9}, {"--profile-only --method greedy --sample-rows 300 --missing drop-row", 3, 9},
+		{"--profile-only --scale rank --method greedy --missing mean", 3, 9},
 		{"--method sfufs --anchors 50 --missing error", 20, 15}, {"--method sfufs --anchors 50 --missing mean", 20, 15},
 		{"--method sfufs --anchors 50 --missing drop-row --shard 2/2", 20, 15}, // with a profile of all shards
 	} {
@@ -171,7 +174,7 @@ func TestResume(t *testing.T) {
 			must(t, append(scan, "-o", at("want.ufs"))...)
 			args := slices.Concat(scan, []string{"-o", at("got.ufs"), "--checkpoint", at("state"), "--checkpoint-every", "1ms"})
 			midway := 0
-			for n, done := c.first, false; !done; n += c.step {
+			for n, done := c.first, false; !done; n += c.step + n/16 {
 				r := invokeWith(newCountdown(n), nil, args...)
 				if done = r.code == exit.Done; !done && r.code != exit.Interrupted {
 					t.Fatalf("exit code %d: %s", r.code, r.err)

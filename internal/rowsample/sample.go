@@ -146,21 +146,22 @@ func (h *head) readRow(r *words.Reader, row []float64) {
 }
 
 // ReadFrom replaces s by what WriteTo wrote, with its seed and number of rows to keep, and reads
-// no further; it keeps s's limit. It fails with a *stream.MemoryError before it reads any row.
+// no further; it keeps s's other options. It fails with a *stream.MemoryError before it reads any row.
 // s is unchanged on error.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 	return words.Replace(s, from, s.decode)
 }
 
 func (s *Sample) decode(r *words.Reader) *Sample {
-	limit := s.Limit()
+	opt := s.Options()
 	h := readHead(r, func(rows, d int) error {
-		if need := Bytes(rows, d); need > limit {
-			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: limit}
+		if need := Bytes(rows, d); need > opt.Limit {
+			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: opt.Limit}
 		}
 		return nil
 	})
-	got := New(h.d, anchor.SamplerOptions{Rows: max(h.keep, 1), Seed: h.seed, Limit: limit})
+	opt.Rows, opt.Seed = max(h.keep, 1), h.seed
+	got := New(h.d, opt)
 	if d := s.Columns(); d > 0 && h.d != d {
 		r.Fail("%d columns, want %d", h.d, d)
 	}
