@@ -1,11 +1,13 @@
 package ufs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -92,7 +94,7 @@ func (r *run) autoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		long := r.predicted(ds, b)
-		if long < longRun {
+		if long < cmp.Or(r.longRun, longRun) {
 			return nil
 		}
 		r.note("this run is predicted to take %v or more: what it comes to is saved in %s until its result is there; {checkpoint} none does without", long.Round(time.Minute), path)
@@ -113,6 +115,12 @@ func (r *run) predicted(ds *chunkio.Dataset, b Budget) time.Duration {
 		return 0
 	}
 	j.Cores = r.Threads
+	if r.Sparse != "" { // what is absent costs nothing
+		j.Features = int(max(ds.RowEntries(), 1))
+	}
+	if b.Factor > 0 { // which takes the rows as they are
+		j.Rounds = slices.Repeat([]scalemodel.Kind{scalemodel.Profile}, len(j.Rounds))
+	}
 	var rounds []scalemodel.Kind
 	for range r.expectedPasses(ds, b).Least - len(j.Rounds) {
 		rounds = append(rounds, scalemodel.Profile) // further passes read as much at least

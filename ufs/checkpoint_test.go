@@ -89,3 +89,68 @@ func TestSelectGoesOn(t *testing.T) {
 		})
 	}
 }
+
+// TestAutoCheckpoint: beside the output a run that is predicted to be long saves what it comes to. The same run goes
+// on from there, whatever is predicted then; another removes it, says so and begins anew; Forget takes the folder away.
+// A short run, one without a place for it and one that is told so make none.
+func TestAutoCheckpoint(t *testing.T) {
+	file := noiseFile(t, 4000, 30, 8)
+	folder := t.TempDir()
+	var said []string
+	q := Request{Inputs: []string{file}, Method: "greedy", K: 3, Checkpoint: AutoCheckpoint, CheckpointEvery: 1, Output: filepath.Join(folder, "s.json"),
+		Say: func(text stream.Text) { said = append(said, text.String()) }}
+	beside := q.Output + ".checkpoint"
+	want, none := answerOf(t, selected(t, q)), q
+	none.Checkpoint, none.longRun = NoCheckpoint, 1
+	selected(t, none)
+	none.Checkpoint, none.Output = AutoCheckpoint, "-"
+	selected(t, none)
+	if left := must.Get(os.ReadDir(folder))(t); len(left) > 0 || said != nil {
+		t.Fatalf("%v, said %q", left, said)
+	}
+	long := q
+	long.longRun = 1
+	_, err := Select(lookedAt(t, 40), long)
+	if saved := (*Interrupted)(nil); !errors.As(err, &saved) || saved.Checkpoint != beside {
+		t.Fatalf("%v", err)
+	}
+	if got := answerOf(t, selected(t, q)); got != want {
+		t.Errorf("gone on:\n%s, want\n%s", got, want)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "going on from "+beside+" at row") {
+		t.Errorf("said %q", said)
+	}
+	other := q
+	other.Exclude, said = []string{"px_0_0"}, nil
+	if got, want := answerOf(t, selected(t, other)), answerOf(t, selected(t, Request{Inputs: q.Inputs, Method: "greedy", K: 3, Exclude: other.Exclude})); got != want {
+		t.Errorf("another run:\n%s, want\n%s", got, want)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "feature 1 is px_1_0, and was px_0_0") {
+		t.Errorf("said %q", said)
+	}
+	must.Do(t, Forget(q))
+	if left := must.Get(os.ReadDir(folder))(t); len(left) > 0 {
+		t.Errorf("Forget leaves %v", left)
+	}
+}
+
+// TestPredicted: the prediction grows with rows and passes, and a sparse table is no larger than what it holds.
+func TestPredicted(t *testing.T) {
+	predicted := func(q Request) float64 {
+		r := must.Get(q.settleSelection(t.Context()))(t)
+		ds := must.Get(openDataset(t.Context(), q.Inputs, r.reading()))(t)
+		defer ds.Close()
+		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+	}
+	small := Request{Inputs: []string{noiseFile(t, 500, 30, 8)}, Method: "greedy", K: 3}
+	large, twice := small, small
+	large.Inputs, twice.Method = []string{noiseFile(t, 5000, 30, 8)}, "graphgreedy"
+	if a, b, c := predicted(small), predicted(large), predicted(twice); !(a > 0 && b > a && c > a) {
+		t.Errorf("%g s, of ten times the rows %g s, in two passes %g s", a, b, c)
+	}
+	rows := filepath.Join(t.TempDir(), "rows.svm")
+	must.Do(t, os.WriteFile(rows, []byte(strings.Repeat("1 3:1 99999:2\n", 200_000)), 0o600))
+	if s := predicted(Request{Inputs: []string{rows}, Method: "variance", K: 3}); s > 30 {
+		t.Errorf("400,000 values are predicted to take %g s", s)
+	}
+}

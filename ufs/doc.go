@@ -11,8 +11,8 @@
 //
 //  1. settle.go checks the request against what its method declares (package method);
 //  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that
-//     leave a profile, a Gram matrix or an anchor graph (graph.go), with a checkpoint on the
-//     way (checkpoint.go); statistics files (statsfile.go) take the place of passes;
+//     leave a profile, a Gram matrix or an anchor graph (graph.go), each pass with a checkpoint
+//     on the way (checkpoint.go, checkpoint_pass.go); statistics files (statsfile.go) take the place of passes;
 //  3. select.go makes the method's evidence of that (evidence.go) and asks it to rank;
 //  4. writeup.go writes the ranking up as a stream.Selection.
 //

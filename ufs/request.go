@@ -111,6 +111,7 @@ type Request struct {
 	// take no more than a fiftieth of the run.
 	Checkpoint      string
 	CheckpointEvery time.Duration
+	longRun         time.Duration // in place of the ten minutes; 0 in all but tests
 
 	// Output is where the caller will put the result, a file or the URL of an object:
 	// refused where that is an input.

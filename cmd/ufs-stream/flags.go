@@ -130,7 +130,7 @@ func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
 
 // checkpoint adds where the state of a long pass is kept.
 func (f *requestFlags) checkpoint(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto (default): in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
+	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto: in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
 	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves, at least; they take no more than 2 % of the run")
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -236,26 +237,28 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
-// TestInterrupt: SIGINT ends the program with code 130, and it prints the command that goes on.
+// TestInterrupt: SIGINT and SIGTERM end the program with code 130, and it prints the command that goes on.
 func TestInterrupt(t *testing.T) {
 	in, _ := plant(t, 20000, 1)
-	state := filepath.Join(t.TempDir(), "state")
-	var errw strings.Builder
-	cmd := ownProcess(t, "select", in, "-k", "5", "--method", "greedy", "--checkpoint", state, "--checkpoint-every", "1ns")
-	cmd.Stderr = &errw
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	awaitCheckpoint(state, 2000)
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
-		t.Errorf("exit code %d, want %d\n%s", code, exit.Interrupted, errw.String())
-	}
-	if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --method greedy --checkpoint "+state) {
-		t.Errorf("no command to go on with:\n%s", s)
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		state := filepath.Join(t.TempDir(), "state")
+		var errw strings.Builder
+		cmd := ownProcess(t, "select", in, "-k", "5", "--method", "greedy", "--checkpoint", state, "--checkpoint-every", "1ns")
+		cmd.Stderr = &errw
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		awaitCheckpoint(state, 2000)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
+			t.Errorf("%v: exit code %d, want %d\n%s", signal, code, exit.Interrupted, errw.String())
+		}
+		if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --method greedy --checkpoint "+state) {
+			t.Errorf("%v: no command to go on with:\n%s", signal, s)
+		}
 	}
 }
 
@@ -287,12 +290,20 @@ func TestResumeProfile(t *testing.T) {
 	}
 }
 
-// TestForeignCheckpoint: the state of another run is neither used nor overwritten.
+// TestForeignCheckpoint: the state of another run is neither used nor overwritten, and two runs do not share a folder.
 func TestForeignCheckpoint(t *testing.T) {
 	in, _ := plant(t, 6000, 3)
 	state := t.TempDir()
 	interruptMidway(t, 10, 5, "select", in, "--method", "greedy", "--checkpoint", state)
-	ends(t, exit.Usage, "checkpoint of another run", "select", in, "--checkpoint", state, "--method", "greedy", "--exclude", "x000")
+	ends(t, exit.Usage, "checkpoint of another run: feature 1 is x001, and was x000;", "select", in, "--checkpoint", state, "--method", "greedy", "--exclude", "x000")
+	folder, err := resume.Open(state, resume.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, exit.Usage, "another run (process", "select", in, "--method", "greedy", "--checkpoint", state)
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
 	must(t, "select", in, "--method", "greedy", "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
 }
 
