@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/must"
@@ -196,7 +195,7 @@ func aimedAt(t *testing.T, x matrix) choosing {
 			opt.Checkpoint = k
 		}
 		std := rowstest.Standardizer(t, src, gram.ScaleCenter, gram.FillMean)
-		target := must.Get(smoothTarget(kernel.NewTeam(2), (*anchor.Graph)(&absent), 2))(t)
+		target := must.Get(smoothTarget(kernel.NewTeam(2), &absent, 2))(t)
 		begin()
 		return selectTargetStream(ctx, src, std, target.target, opt)
 	}

@@ -32,7 +32,7 @@ func (t *trial) keepPasses(ctx context.Context) error {
 	if n := r.Count("pass"); n > 0 {
 		t.say("going on from %s behind pass %d of the selection", folder.Path(), n)
 	}
-	t.Evidence.Checkpoint = resume.Numbers{Run: r}
+	t.Checkpoint = resume.Numbers{Run: r}
 	return nil
 }
 

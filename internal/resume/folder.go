@@ -135,14 +135,30 @@ func (f *Folder) Forget() error {
 	if f == nil || f.lock == nil {
 		return nil
 	}
-	var failed error
+	failed := f.clear()
+	f.made = f.made || f.opt.Unasked
+	return errors.Join(failed, f.Close())
+}
+
+// clear removes all that the folder holds.
+func (f *Folder) clear() (failed error) {
+	f.holds = false
 	for _, path := range append(f.list(""), f.debris()...) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 			failed = &stream.OutputError{Path: path, Err: plain(err), Remedy: atomicfile.Remedy(err)}
 		}
 	}
-	f.made = f.made || f.opt.Unasked
-	return errors.Join(failed, f.Close())
+	return failed
+}
+
+// giveUp goes on without an unasked folder that could not be written, and gives back what it takes: the disk
+// may be full, and the result is to go there.
+func (f *Folder) giveUp(why error) {
+	f.off = true
+	f.note("nothing more is saved for an interruption: %v", why)
+	if err := f.clear(); err != nil {
+		f.note("%v", err)
+	}
 }
 
 // Forget removes the states in the folder at path once the run's result is safe. Where there
@@ -152,7 +168,7 @@ func Forget(path string, opt Options) error {
 		return nil
 	}
 	if fi, err := os.Stat(path); err != nil || !fi.IsDir() {
-		return nil //nolint:nilerror // nothing was saved there
+		return nil //nolint:nilerr // nothing was saved there
 	}
 	f, err := Open(path, opt)
 	if err != nil {

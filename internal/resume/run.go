@@ -140,8 +140,8 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	begin := r.folder.now()
 	err := r.save(context.WithoutCancel(ctx), name, marks, sections)
 	if err != nil && r.folder.opt.Unasked {
-		r.folder.off = true
-		r.folder.note("nothing more is saved for an interruption: %v", err)
+		r.known, r.stands = false, false
+		r.folder.giveUp(err)
 		return nil
 	}
 	if err != nil {
@@ -195,7 +195,7 @@ type State struct {
 
 // Load opens the state of a name, all of whose checksums are right; nil where there is none.
 func (r *Run) Load(ctx context.Context, name string) (*State, error) {
-	if r == nil || !r.known {
+	if r == nil || !r.known || r.folder.off {
 		return nil, nil
 	}
 	path := r.file(name)
