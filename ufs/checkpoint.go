@@ -145,6 +145,11 @@ func (c *checkpoint) at() *resume.Folder {
 // that can go on from it.
 func (c *checkpoint) close(ctx context.Context, err error) error {
 	folder := c.at()
+	if err != nil {
+		if unsaved := folder.Flush(ctx); unsaved != nil {
+			err = errors.Join(err, unsaved)
+		}
+	}
 	if err != nil && ctx.Err() != nil && folder.Holds() {
 		err = &Interrupted{Checkpoint: folder.Path(), Err: err}
 	}

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -43,7 +44,8 @@ type Folder struct {
 	made bool // by Open, so that Forget removes it
 	off  bool // an unasked one that could not be written
 
-	holds bool // states of this very run
+	holds bool   // states of this very run
+	runs  []*Run // its parts
 
 	now  func() time.Time
 	last time.Time     // of a save, or of Open
@@ -109,6 +111,17 @@ func (f *Folder) due() bool {
 func (f *Folder) saved(begin time.Time) {
 	f.last = f.now()
 	f.cost = f.last.Sub(begin)
+}
+
+// Flush saves what waits for its time: call it where a run ends before its result is there.
+func (f *Folder) Flush(ctx context.Context) (err error) {
+	if f == nil || f.lock == nil {
+		return nil
+	}
+	for _, r := range f.runs {
+		err = errors.Join(err, r.flush(ctx))
+	}
+	return err
 }
 
 // Close gives the folder to other runs and leaves what it holds. It may be called again.

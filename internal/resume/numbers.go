@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -15,13 +17,69 @@ import (
 // Numbers keeps runs of float64 in the states of a Run, bit by bit: a [stream.Checkpoint].
 type Numbers struct{ *Run }
 
-// Save implements stream.Checkpoint.
+// mostWaiting bounds the numbers of states that wait in memory until a save is due: 4 MiB.
+const mostWaiting = 4 << 20 / 8
+
+// waiting is a state that is to be saved with the next one that is due.
+type waiting struct {
+	name    string
+	marks   map[string]string
+	numbers [][]float64
+}
+
+// Save implements stream.Checkpoint. What is not due waits in memory, as far as there is room: passes of a
+// fraction of a second would wait for the disk as long as they take. So a kill costs no more than the time between
+// saves, and [Folder.Flush] saves what waits where a run ends early.
 func (n Numbers) Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error {
-	sections := make([]chunkio.Section, len(numbers))
-	for i, x := range numbers {
+	if n.Run == nil || n.folder.off {
+		return nil
+	}
+	one := waiting{name, marks, numbers}
+	size := 0
+	for _, x := range numbers {
+		size += len(x)
+	}
+	if !n.Due() && n.room >= size {
+		one.marks, one.numbers = maps.Clone(marks), make([][]float64, len(numbers))
+		for i, x := range numbers {
+			one.numbers[i] = slices.Clone(x)
+		}
+		n.waits, n.room = append(n.waits, one), n.room-size
+		return nil
+	}
+	if err := n.flush(ctx); err != nil {
+		return err
+	}
+	return n.write(ctx, one)
+}
+
+// Drop implements stream.Checkpoint.
+func (n Numbers) Drop(name string) error {
+	if n.Run == nil {
+		return nil
+	}
+	n.waits = slices.DeleteFunc(n.waits, func(w waiting) bool { return w.name == name })
+	return n.Run.Drop(name)
+}
+
+// flush saves what waits.
+func (r *Run) flush(ctx context.Context) error {
+	all := r.waits
+	r.waits, r.room = nil, mostWaiting
+	for _, one := range all {
+		if err := r.write(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) write(ctx context.Context, one waiting) error {
+	sections := make([]chunkio.Section, len(one.numbers))
+	for i, x := range one.numbers {
 		sections[i] = chunkio.Section{Name: strconv.Itoa(i), Body: vector(x)}
 	}
-	return n.Run.Save(ctx, name, marks, sections...)
+	return r.Save(ctx, one.name, one.marks, sections...)
 }
 
 // Load implements stream.Checkpoint.

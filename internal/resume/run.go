@@ -29,6 +29,9 @@ type Run struct {
 	digest string
 	stands bool // the folder has states of this very run
 	known  bool // the folder says whose its states are
+
+	waits []waiting // states to be saved, in order
+	room  int       // for further numbers of such
 }
 
 // Run opens the states of the part of a run that id describes. part begins the names of their
@@ -69,7 +72,8 @@ func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, wh
 	if err != nil {
 		return nil, why, err
 	}
-	r = &Run{folder: f, part: part, id: id, digest: digest}
+	r = &Run{folder: f, part: part, id: id, digest: digest, room: mostWaiting}
+	f.runs = append(f.runs, r)
 	path := r.file(identityEntry)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return r, why, r.Clear() // states that nothing tells the run of
