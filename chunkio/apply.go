@@ -31,6 +31,8 @@ type ApplyOptions struct {
 	Memory            int64 // bytes that copying may hold; 0 means 1 GiB
 	Meter             *stream.Meter
 
+	Maker string // the release that writes: what another has left of a folder is written again
+
 	TableVersion *int64 // as in Options, and so are those below
 	TableAsOf    time.Time
 	Anonymous    bool
@@ -45,6 +47,7 @@ type ApplyReport struct {
 	Columns []string // of the output, in order
 	Rows    int64
 	Bytes   int64
+	Resumed Resumed
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or
@@ -57,6 +60,11 @@ type ApplyReport struct {
 // are written to the new folder out in their own layout; everything else becomes the
 // one file out. Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
+//
+// Where a run that writes a folder is killed, or ctx ends (the error is then [Unfinished]), the
+// files that it has finished wait in a hidden folder beside out, and the next Apply to out takes
+// those that it would write the same; the folder has the same bytes in the end. One file cannot be
+// gone on with: its footer, or what compresses it, is in memory until the end.
 //
 // Under a condition, files whose partition keys decide against them are not there; of
 // the others those rows are written for which it is true, even if these are none.

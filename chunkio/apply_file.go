@@ -56,37 +56,61 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 
 // writeFolder writes every file to its place below the new folder out.
 func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
-	dir, err := atomicfile.CreateDir(ctx, out)
+	places := make(map[string]bool, len(l.place))
+	for _, rel := range l.place {
+		places[rel] = true
+	}
+	dir, err := atomicfile.ResumeDir(ctx, out, func(rel string) bool { return places[rel] })
 	if err != nil {
 		return err
 	}
 	defer func() {
+		if ctx.Err() != nil {
+			if temp, ok := dir.Leave(); ok {
+				err = &Unfinished{Folder: temp, Finished: a.report.Files, Files: len(places), Err: err}
+			}
+		}
 		if left := dir.Abort(ctx); left != nil {
 			err = errors.Join(err, left)
 		}
 	}()
 	for i := range a.catalog.files {
-		rel := l.place[a.catalog.list.at(i).path]
-		columns, err := a.columnsBelow(rel)
-		if err == nil {
-			columns, err = a.present(i, columns)
-		}
-		if err != nil {
-			return err
-		}
-		fields, err := a.fieldsOf(ctx, i, columns)
-		if err != nil {
-			return err
-		}
-		file, err := dir.Create(ctx, rel)
-		if err != nil {
-			return err
-		}
-		if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
+		if err := a.writeBelow(ctx, dir, i, l.place[a.catalog.list.at(i).path]); err != nil {
 			return err
 		}
 	}
 	return dir.Commit(ctx)
+}
+
+// writeBelow writes file i to its place below the folder, unless it is there already.
+func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, rel string) error {
+	columns, err := a.columnsBelow(rel)
+	if err == nil {
+		columns, err = a.present(i, columns)
+	}
+	if err != nil {
+		return err
+	}
+	recipe, err := a.recipe(i, columns)
+	if err != nil {
+		return err
+	}
+	if done, err := a.finished(ctx, dir, i, rel, recipe); done || err != nil {
+		return err
+	}
+	fields, err := a.fieldsOf(ctx, i, columns)
+	if err != nil {
+		return err
+	}
+	file, err := dir.Create(ctx, rel)
+	if err != nil {
+		return err
+	}
+	before := a.report.Rows
+	if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
+		return err
+	}
+	return dir.Keep(rel, file, recipe, a.report.Rows-before)
 }
 
 // columnsBelow are the columns that a file at rel holds: a partition key that stands

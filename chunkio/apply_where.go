@@ -12,7 +12,10 @@ import (
 // A pass over the condition's columns runs in step with the copying.
 type matches struct {
 	source *Dataset
+	begin  func(from int64) // begins a pass
+	row    int64            // that comes next
 	next   func() (*stream.Chunk, error, bool)
+	stop   func() // nil where no pass is under way
 }
 
 // matchRows begins a.matches, which the returned function ends.
@@ -24,10 +27,26 @@ func (a *applier) matchRows(ctx context.Context) func() {
 	spool := func() *Scratch { return a.spool }
 	m := &matches{source: matching(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
-	next, stop := iter.Pull2(m.source.Chunks(ctx, stream.Range{}))
-	m.next = next
+	m.begin = func(from int64) {
+		m.next, m.stop = iter.Pull2(m.source.Chunks(ctx, stream.Range{From: from, To: a.catalog.rows}))
+	}
 	a.matches = m
-	return stop
+	return m.end
+}
+
+func (m *matches) end() {
+	if m.stop != nil {
+		m.stop()
+		m.stop = nil
+	}
+}
+
+// pass goes past so many rows without reading them.
+func (m *matches) pass(rows int64) {
+	if m != nil {
+		m.end()
+		m.row += rows
+	}
 }
 
 // group returns the rows of the next row group, which has so many, that are not written,
@@ -36,6 +55,10 @@ func (m *matches) group(rows int64) (skip []uint64, kept int64, err error) {
 	if m == nil {
 		return nil, rows, nil
 	}
+	if m.stop == nil {
+		m.begin(m.row)
+	}
+	m.row += rows
 	skip = make([]uint64, (rows+63)/64)
 	skipAll(skip, int(rows))
 	for at := int64(0); at < rows; {

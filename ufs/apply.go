@@ -3,6 +3,7 @@ package ufs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -37,7 +38,8 @@ type ApplyRequest struct {
 }
 
 // Apply writes the input reduced to the selected columns, with the types and values of the
-// original. The output appears whole or not at all.
+// original. The output appears whole or not at all. A folder that an interrupted or killed run was
+// writing is gone on with ([chunkio.Apply]).
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
 	if err := dataOutput("apply", a.Output); err != nil {
@@ -51,10 +53,18 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 		opt.Form = form
 		return q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Inputs, a.Output, opt)
-			return err
+			return unfinished(err)
 		})
 	})
 	return report, err
+}
+
+// unfinished turns a folder that was broken off into a run that can be gone on with.
+func unfinished(err error) error {
+	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
+		return &Interrupted{Checkpoint: u.Folder, Err: err}
+	}
+	return err
 }
 
 // Locate finds where the columns that [Apply] would write lie in the input. It reads footers only.
@@ -101,7 +111,7 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
-		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note,
+		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })

@@ -31,7 +31,7 @@ type ConvertRequest struct {
 }
 
 // Convert writes the input, of any format, as Parquet with all its columns. The output appears
-// whole or not at all.
+// whole or not at all, and a folder is gone on with, as those of [Apply].
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport
@@ -59,9 +59,9 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
 			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
 			Anonymous: c.Anonymous, TableVersion: c.Version, TableAsOf: c.AsOf,
-			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note,
+			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
 		})
-		return err
+		return unfinished(err)
 	})
 	return report, q.wholeLimit(err)
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
-
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -21,7 +17,8 @@ func newConvert(c *cli) *cobra.Command {
 more than once. INPUT is as in select, or - for standard input, and so are its types: whole
 numbers stay whole where a column has no others. One file of rows is written straight to OUT,
 several wait in --temp-dir. Where the input is a directory, OUT is one
-too and keeps its file layout; it appears whole or not at all, also in an object store.
+too and keeps its file layout; it appears whole or not at all, also in an object store, and a
+run that is interrupted or killed is gone on with as in apply.
 
   ufs-stream convert readings.csv.gz -o readings.parquet
   zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,
@@ -41,9 +38,7 @@ too and keeps its file layout; it appears whole or not at all, also in an object
 			}
 			said()
 			c.noteTransfer(v.Meter.Transfer())
-			_, err = fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(v.Output), plural(done.Files, "file"), humanize.Comma(done.Rows),
-				plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
-			return err
+			return c.written(v.Output, done)
 		},
 	}
 	fs := cmd.Flags()

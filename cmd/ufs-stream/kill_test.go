@@ -277,6 +277,33 @@ func interruptMidway(t *testing.T, first, step int64, args ...string) {
 	}
 }
 
+// TestApplyGoesOn: an interrupted apply to a folder names where its finished files wait, and the
+// same command goes on with them.
+func TestApplyGoesOn(t *testing.T) {
+	in, _ := plant(t, 400, 4)
+	sel := filepath.Join(t.TempDir(), "sel.json")
+	must(t, "select", in, "-k", "3", "-o", sel)
+	out, whole := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	args := []string{"apply", in, "--selection", sel, "-o", out}
+	interruptMidway(t, 3, 1, args...)
+	left := temporaries(t, filepath.Dir(out))
+	if len(left) != 1 {
+		t.Fatalf("an interrupted run leaves %q", left)
+	}
+	r := invoke(args...)
+	if r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: ") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	must(t, "apply", in, "--selection", sel, "-o", whole)
+	for i := range 4 {
+		name := fmt.Sprintf("part-%03d.parquet", i)
+		sameFile(t, filepath.Join(out, name), filepath.Join(whole, name))
+	}
+	if left := temporaries(t, filepath.Dir(out)); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+}
+
 // TestResumeProfile: so does a method on a profile alone, and its state is another run's than that of moments.
 func TestResumeProfile(t *testing.T) {
 	in, _ := plantHoled(t, 6000, 3)

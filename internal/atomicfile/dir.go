@@ -16,7 +16,8 @@ import (
 type Dir struct {
 	path, temp string
 	lock       *os.File
-	objects    *objectDir // of a store, in place of all of the above but path
+	finished   *finishedList // of ResumeDir; else nil
+	objects    *objectDir    // of a store, in place of all of the above but path
 	done       bool
 }
 
@@ -31,18 +32,13 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 		}
 		return &Dir{path: o.at.Name(), objects: o}, nil
 	}
-	path, err := place.Local(path)
+	path, err := newFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	path = filepath.Clean(path)
-	if names, err := os.ReadDir(path); err == nil && len(names) > 0 {
-		return nil, &stream.OutputError{Path: path, Err: errors.New("the folder is not empty"), Remedy: stream.PlainText("name a new folder")}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
-	}
+	sweepTemps(path)
 	d := &Dir{path: path}
-	err = MakeTemp(path, func(temp string) error {
+	err = makeTemp(path, func(temp string) error {
 		d.temp = temp
 		return os.Mkdir(temp, 0o777)
 	}, func() (f *os.File, err error) {
@@ -53,6 +49,21 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// newFolder is the local path of a folder that does not exist or is empty.
+func newFolder(path string) (string, error) {
+	path, err := place.Local(path)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Clean(path)
+	if names, err := os.ReadDir(path); err == nil && len(names) > 0 {
+		return "", &stream.OutputError{Path: path, Err: errors.New("the folder is not empty"), Remedy: stream.PlainText("name a new folder")}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+	}
+	return path, nil
 }
 
 // Path is the temporary folder to build in, empty for a folder in a store.
@@ -83,7 +94,13 @@ func (d *Dir) Commit(ctx context.Context) error {
 		d.done = err == nil
 		return err
 	}
-	err := syncTree(d.temp)
+	var err error
+	if d.finished != nil {
+		err = errors.Join(d.finished.file.Close(), os.Remove(filepath.Join(d.temp, finishedName)))
+	}
+	if err == nil {
+		err = syncTree(d.temp)
+	}
 	if err == nil {
 		// Rename does not replace a folder; Remove takes an empty one only.
 		if err = os.Remove(d.path); errors.Is(err, fs.ErrNotExist) {
@@ -118,6 +135,9 @@ func (d *Dir) Abort(ctx context.Context) error {
 	d.done = true
 	if d.objects != nil {
 		return d.objects.remove(ctx)
+	}
+	if d.finished != nil {
+		d.finished.file.Close()
 	}
 	if closeBeforeRename {
 		d.lock.Close()

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -29,6 +31,7 @@ type File struct {
 	upload  func() error // of the spool
 	buf     *bufio.Writer
 	written int64 // bytes the file has taken
+	sum     *xxhash.Digest
 	err     error // first failure; every later call returns it
 	done    bool
 }
@@ -48,16 +51,17 @@ func Create(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweepTemps(local)
 	return createLocal(local, local)
 }
 
-// createLocal is Create for a file; shown is how errors call it.
+// createLocal is Create for a file where nothing is to be swept; shown is how errors call it.
 func createLocal(path, shown string) (*File, error) {
 	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
 		return nil, &stream.OutputError{Path: shown, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
 	}
 	a := &File{path: shown, target: path}
-	err := MakeTemp(path, func(temp string) (err error) {
+	err := makeTemp(path, func(temp string) (err error) {
 		a.temp = temp
 		// 0o666 leaves the permissions to the user's umask, as for any other file.
 		a.f, err = os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -73,14 +77,17 @@ func createLocal(path, shown string) (*File, error) {
 	return a, nil
 }
 
-func (a *File) buffer() { a.buf = bufio.NewWriterSize((*atomicSink)(a), 1<<16) }
+func (a *File) buffer() {
+	a.buf, a.sum = bufio.NewWriterSize((*atomicSink)(a), 1<<16), xxhash.New()
+}
 
-// atomicSink counts what reaches the file, behind the buffer.
+// atomicSink counts and sums up what reaches the file, behind the buffer.
 type atomicSink File
 
 func (s *atomicSink) Write(p []byte) (int, error) {
 	n, err := s.f.Write(p)
 	s.written += int64(n)
+	s.sum.Write(p[:n])
 	return n, err
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func temps(t *testing.T, dir string) (names []string) {
+func tempsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestAtomicFileCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		io.WriteString(f, want)
-		if len(temps(t, dir)) != 1 {
+		if len(tempsIn(t, dir)) != 1 {
 			t.Error("no temporary beside the output")
 		}
 		if err := f.Commit(); err != nil {
@@ -63,7 +63,7 @@ func TestAtomicFileCommit(t *testing.T) {
 			t.Error("a write after Commit succeeds")
 		}
 	}
-	if n := temps(t, dir); n != nil {
+	if n := tempsIn(t, dir); n != nil {
 		t.Errorf("left behind: %v", n)
 	}
 	umask := syscall.Umask(0)
@@ -88,7 +88,7 @@ func TestAtomicFileAbort(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("the old file holds %q", got)
 	}
-	if n := temps(t, dir); n != nil {
+	if n := tempsIn(t, dir); n != nil {
 		t.Errorf("left behind: %v", n)
 	}
 }
@@ -221,7 +221,7 @@ func TestAtomicDir(t *testing.T) {
 	if err := d.Commit(t.Context()); err == nil {
 		t.Error("Commit replaces a full folder")
 	}
-	if n := temps(t, dir); n != nil {
+	if n := tempsIn(t, dir); n != nil {
 		t.Errorf("left behind: %v", n)
 	}
 }
@@ -280,13 +280,13 @@ func TestAtomicKill(t *testing.T) {
 		if got, err := os.ReadFile(path); err == nil && !bytes.Equal(got, killPattern()) {
 			t.Fatalf("the output is torn: %d bytes", len(got))
 		}
-		torn += len(temps(t, dir))
+		torn += len(tempsIn(t, dir))
 		f, err := Create(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
-		if n := temps(t, dir); n != nil {
+		if n := tempsIn(t, dir); n != nil {
 			t.Fatalf("the next run leaves %v", n)
 		}
 	}

@@ -23,20 +23,30 @@ func lockTemp(f *os.File) error {
 	return nil
 }
 
-// removeStale removes the temporary at path if its lock can be taken.
-func removeStale(path string, dir bool) {
+// lockStale opens and locks the temporary at path if its process has died; busy says that it
+// lives. It gives neither on file systems without locks.
+func lockStale(path string, isDir bool) (f *os.File, busy bool) {
 	// NFS gives exclusive locks only to writers, and folders open read-only.
 	flags := os.O_RDWR
-	if dir {
+	if isDir {
 		flags = os.O_RDONLY
 	}
 	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return
+		return nil, false
 	}
-	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, errors.Is(err, unix.EWOULDBLOCK)
+	}
+	return f, false
+}
+
+// removeStale removes the temporary at path if its lock can be taken.
+func removeStale(path string, isDir bool) {
+	if f, _ := lockStale(path, isDir); f != nil {
 		os.RemoveAll(path)
+		f.Close()
 	}
 }
 

@@ -17,8 +17,9 @@ type Spool struct {
 // NewSpool makes an empty Spool in the folder dir; stem names it while it has a name. The
 // errors are *stream.OutputError.
 func NewSpool(dir, stem string) (*Spool, error) {
-	s := new(Spool)
-	err := MakeTemp(filepath.Join(dir, stem), func(temp string) (err error) {
+	s, path := new(Spool), filepath.Join(dir, stem)
+	sweepTemps(path)
+	err := makeTemp(path, func(temp string) (err error) {
 		s.File, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		s.name = temp
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,21 +33,24 @@ const (
 	maxTempStem = 200
 )
 
-// MakeTemp removes stale temporaries of path, then creates and locks a new one.
-// A sweeping run may take a temporary between its creation and its lock; then
-// another name is tried.
-func MakeTemp(path string, create func(temp string) error, open func() (*os.File, error)) error {
+// tempStem is what the names of the temporaries of path in dir begin with.
+func tempStem(path string) (dir, stem string) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if dir == "" {
 		dir = "."
 	}
+	return dir, "." + name[:min(len(name), maxTempStem)] + "."
+}
+
+// makeTemp creates and locks a temporary of path. A sweeping run may take it between its
+// creation and its lock; then another name is tried.
+func makeTemp(path string, create func(temp string) error, open func() (*os.File, error)) error {
+	dir, stem := tempStem(path)
 	if fi, err := os.Stat(dir); err != nil {
 		return &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	} else if !fi.IsDir() {
 		return &stream.OutputError{Path: path, Err: fmt.Errorf("%s is not a folder", dir), Remedy: stream.PlainText("choose another place")}
 	}
-	stem := "." + name[:min(len(name), maxTempStem)] + "."
-	sweepTemps(dir, stem)
 	var err error
 	for range 100 {
 		temp := filepath.Join(dir, fmt.Sprintf("%s%d-%08x%s", stem, os.Getpid(), rand.Uint32(), tempSuffix))
@@ -63,8 +67,7 @@ func MakeTemp(path string, create func(temp string) error, open func() (*os.File
 		if err = lockTemp(f); err == nil && isAt(f, temp) {
 			return nil
 		}
-		f.Close()
-		os.RemoveAll(temp)
+		f.Close() // another run has it: it is for that to remove, or to go on with
 		err = errors.Join(err, errors.New("its temporary file cannot be locked"))
 	}
 	return &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
@@ -80,20 +83,30 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// sweepTemps removes the temporaries in dir whose process has died. What cannot be
+// sweepTemps removes the temporaries of path whose process has died. What cannot be
 // removed stays: it is no reason to fail.
-func sweepTemps(dir, stem string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
+func sweepTemps(path string) {
+	for temp, isDir := range temps(path) {
+		removeStale(temp, isDir)
 	}
-	for _, e := range entries {
-		n := e.Name()
-		if !strings.HasPrefix(n, stem) || !strings.HasSuffix(n, tempSuffix) || !isTempTag(n[len(stem):len(n)-len(tempSuffix)]) {
-			continue
+}
+
+// temps are the temporaries of path, files and folders.
+func temps(path string) iter.Seq2[string, bool] {
+	return func(yield func(temp string, isDir bool) bool) {
+		dir, stem := tempStem(path)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return
 		}
-		if e.Type().IsRegular() || e.IsDir() {
-			removeStale(filepath.Join(dir, n), e.IsDir())
+		for _, e := range entries {
+			n := e.Name()
+			if !strings.HasPrefix(n, stem) || !strings.HasSuffix(n, tempSuffix) || !isTempTag(n[len(stem):len(n)-len(tempSuffix)]) {
+				continue
+			}
+			if (e.Type().IsRegular() || e.IsDir()) && !yield(filepath.Join(dir, n), e.IsDir()) {
+				return
+			}
 		}
 	}
 }

@@ -1,0 +1,116 @@
+package chunkio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Resumed says what Apply did with the files that an interrupted run had finished of a folder.
+type Resumed struct {
+	Whole    int // files that were taken as they are
+	Outdated int // written again: their input or what is written of it is another now
+	Altered  int // written again: they were changed or removed since
+}
+
+// Unfinished is an Apply that was broken off when some files of its folder were finished. They wait
+// there for the next Apply to the same folder.
+type Unfinished struct {
+	Folder          string // a hidden one beside the output
+	Finished, Files int
+	Err             error
+}
+
+func (e *Unfinished) Error() string { return e.Err.Error() }
+func (e *Unfinished) Unwrap() error { return e.Err }
+
+// recipe names all that shapes the bytes of the output of file i: they are a function of the file
+// and of what is written of it, so that a file that is there by the same recipe need not be written
+// again, whatever became of the others. Where it lies does not matter.
+func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
+	type column struct {
+		Name    string
+		Kind    copier.Kind
+		Element int    `json:",omitempty"`
+		From    string `json:",omitempty"` // a leaf, or the type of a key
+		Text    string `json:",omitempty"` // of a key
+	}
+	f, e := &a.catalog.files[i], a.catalog.list.at(i)
+	what := struct {
+		Maker, Where, Sparse string
+		Form                 Form
+		Memory               int64 `json:",omitempty"`
+		Fingerprint          string
+		Bytes                int64
+		Version              string    // of an object
+		Modified             time.Time // of a local file
+		Columns              []column
+	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	if a.opt.Form != FormParquet { // whose pages alone are the same for any memory
+		what.Memory = a.opt.Memory
+	}
+	if !place.IsURL(e.path) {
+		info, err := os.Stat(e.path)
+		if err != nil {
+			return "", stream.Dataf(a.catalog.path(i), "%w", err)
+		}
+		what.Modified = info.ModTime().UTC()
+	}
+	for _, c := range columns {
+		made := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
+		switch c.Kind {
+		case copier.FromLeaf:
+			made.From = a.catalog.leaves[c.Leaf].Name
+		case copier.FromSparse:
+			made.From = a.sparseNumber().Name
+		case copier.FromPartition:
+			text, err := a.catalog.partText(i, c.Part)
+			if err != nil {
+				return "", err
+			}
+			if made.Text = text; a.catalog.parts[c.Part].values != nil {
+				made.From = a.partitionNumber(c.Part).Name
+			}
+		}
+		what.Columns = append(what.Columns, made)
+	}
+	text, err := json.Marshal(what)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// finished reports whether the output of file i is there already, at rel below the folder.
+func (a *applier) finished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
+	f, fate, err := dir.Finished(ctx, rel, recipe)
+	if err != nil {
+		return false, err
+	}
+	r := &a.report.Resumed
+	switch fate {
+	case atomicfile.Outdated:
+		r.Outdated++
+	case atomicfile.Altered:
+		r.Altered++
+	case atomicfile.Whole:
+		r.Whole++
+		a.report.Files++
+		a.report.Rows += f.Rows
+		a.report.Bytes += f.Bytes
+		rows := a.catalog.files[i].rows()
+		a.opt.Meter.Rows.Add(rows)
+		a.matches.pass(rows)
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,151 @@
+package atomicfile
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// finishedName is the name of the finishedList of a folder.
+const finishedName = ".ufs-finished"
+
+// ResumeDir is CreateDir for a folder whose files a later run need not make again: it goes on
+// with what the last run has left of the folder at path if that was killed or has called Leave,
+// less the files that are not wanted, and refuses a folder that another run is building. Keep says
+// of a file that it is whole, and Finished whether it is already. A folder in a store, or on a
+// file system without locks, begins anew each time.
+func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
+	if place.IsURL(path) {
+		return CreateDir(ctx, path)
+	}
+	path, err := newFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	var d *Dir
+	for temp, isDir := range temps(path) {
+		if !isDir {
+			continue
+		}
+		lock, busy := lockStale(temp, true)
+		switch {
+		case busy:
+			if d != nil {
+				d.lock.Close()
+			}
+			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", temp), Remedy: stream.PlainText("wait until that has ended, or name another folder")}
+		case lock == nil:
+		case d == nil && isAt(lock, temp):
+			d = &Dir{path: path, temp: temp, lock: lock}
+		default:
+			lock.Close()
+		}
+	}
+	if d == nil {
+		if d, err = CreateDir(ctx, path); err != nil {
+			return nil, err
+		}
+	} else {
+		sweepTemps(path) // what older runs have left
+	}
+	if err := d.takeUp(wanted); err != nil {
+		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
+		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+	}
+	return d, nil
+}
+
+// takeUp reads which files are finished, and removes all others and those that are not wanted.
+func (d *Dir) takeUp(wanted func(rel string) bool) (err error) {
+	if d.finished, err = openFinished(filepath.Join(d.temp, finishedName)); err != nil {
+		return err
+	}
+	var folders []string
+	err = filepath.WalkDir(d.temp, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == d.temp {
+			return err
+		}
+		rel, err := filepath.Rel(d.temp, path)
+		switch _, finished := d.finished.of[rel]; {
+		case err != nil:
+			return err
+		case e.IsDir():
+			folders = append(folders, path)
+			return nil
+		case finished && wanted(rel), rel == finishedName:
+			return nil
+		}
+		return os.Remove(path)
+	})
+	// A folder that is empty now may stand where a file is to be. Those within it come behind it.
+	for _, folder := range slices.Backward(folders) {
+		_ = os.Remove(folder) // which refuses one that is not empty
+	}
+	return err
+}
+
+// Fate is what has become of a file that an earlier run may have finished.
+type Fate int
+
+// The fates.
+const (
+	Unfinished Fate = iota
+	Outdated        // it is finished, and made by another recipe
+	Altered         // it was finished, and was changed or removed since
+	Whole           // it is finished
+)
+
+// Finished tells whether the file at rel is there already as recipe makes it. Of a file that is
+// Whole all bytes were read.
+func (d *Dir) Finished(ctx context.Context, rel, recipe string) (Finished, Fate, error) {
+	if d.finished == nil {
+		return Finished{}, Unfinished, nil
+	}
+	f, ok := d.finished.of[rel]
+	switch {
+	case !ok:
+		return f, Unfinished, nil
+	case f.Recipe != recipe:
+		return f, Outdated, nil
+	}
+	if !f.same(ctx, filepath.Join(d.temp, rel)) {
+		return f, Altered, ctx.Err()
+	}
+	return f, Whole, nil
+}
+
+// Keep notes that the file at rel, which was committed, is whole.
+func (d *Dir) Keep(rel string, file *File, recipe string, rows int64) error {
+	if d.finished == nil {
+		return nil
+	}
+	err := d.finished.add(Finished{rel, recipe, rows, file.written, file.sum.Sum64()})
+	if err != nil {
+		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
+	}
+	return nil
+}
+
+// Leave ends the building of the folder so that the next ResumeDir goes on with it, and tells
+// where it waits. It does nothing, and ok is false, where no file is finished or nobody could go
+// on.
+func (d *Dir) Leave() (temp string, ok bool) {
+	if d.done || d.finished == nil || len(d.finished.of) == 0 {
+		return "", false
+	}
+	if f, busy := lockStale(d.temp, true); !busy { // the file system has no locks
+		if f != nil {
+			f.Close()
+		}
+		return "", false
+	}
+	d.done = true
+	d.finished.file.Close()
+	d.lock.Close()
+	return d.temp, true
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+func all(string) bool { return true }
+
+// build writes a file of a folder and notes it as whole.
+func build(t *testing.T, d *Dir, rel, text string) {
+	t.Helper()
+	f := must.Get(d.Create(t.Context(), rel))(t)
+	must.Get(f.Write([]byte("given up")))(t)
+	must.Do(t, f.Restart())
+	must.Get(f.Write([]byte(text)))(t)
+	must.Do(t, f.Commit())
+	must.Do(t, d.Keep(rel, f, "recipe of "+rel, int64(len(text))))
+}
+
+// fates are those of the places, of files made by build.
+func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
+	t.Helper()
+	for _, rel := range rels {
+		f, fate, err := d.Finished(t.Context(), rel, "recipe of "+rel)
+		must.Do(t, err)
+		if fate == Whole && (f.Place != rel || f.Rows != f.Bytes) {
+			t.Errorf("%s: %+v", rel, f)
+		}
+		got = append(got, fate)
+	}
+	return got
+}
+
+func leave(t *testing.T, d *Dir) string {
+	t.Helper()
+	temp, ok := d.Leave()
+	if !ok {
+		t.Fatal("the folder cannot be left")
+	}
+	return temp
+}
+
+// files are the files below dir with their bytes.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(rel string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			got[rel] = string(must.Get(os.ReadFile(filepath.Join(dir, rel)))(t))
+		}
+		return err
+	}))
+	return got
+}
+
+// A folder that was left is gone on with: what is finished and as it was is told so, all else is
+// gone, and the whole has its files and no other.
+func TestResumeDir(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	d := must.Get(ResumeDir(t.Context(), path, all))(t)
+	if _, ok := d.Leave(); ok {
+		t.Error("a folder without a finished file is left")
+	}
+	for _, rel := range []string{"a", "b/c", "b/d", "e", "gone/x", "file"} {
+		build(t, d, rel, "text of "+rel)
+	}
+	must.Get(must.Get(d.Create(t.Context(), "torn"))(t).Write([]byte("x")))(t)
+	temp := leave(t, d)
+	must.Do(t, d.Abort(t.Context())) // does nothing now
+	must.Do(t, os.WriteFile(filepath.Join(temp, "b", "d"), []byte("text of b/D"), 0o600))
+	must.Do(t, os.Remove(filepath.Join(temp, "e")))
+	must.Do(t, os.WriteFile(filepath.Join(temp, "b", "foreign"), nil, 0o600))
+
+	d = must.Get(ResumeDir(t.Context(), path, func(rel string) bool { return rel != "gone/x" && rel != "file" }))(t)
+	if want := []Fate{Whole, Whole, Altered, Altered, Unfinished, Unfinished}; !slices.Equal(fates(t, d, "a", "b/c", "b/d", "e", "torn", "foreign"), want) {
+		t.Errorf("fates %v, want %v", fates(t, d, "a", "b/c", "b/d", "e", "torn", "foreign"), want)
+	}
+	if _, fate, err := d.Finished(t.Context(), "a", "another"); fate != Outdated || err != nil {
+		t.Errorf("of another recipe: %v, %v", fate, err)
+	}
+	kept := must.Get(os.Stat(filepath.Join(d.Path(), "a")))(t)
+	build(t, d, "b/d", "again")
+	build(t, d, "gone", "a file where a folder was")
+	build(t, d, "file/x", "and the other way round")
+	must.Do(t, d.Commit(t.Context()))
+	want := map[string]string{"a": "text of a", "b/c": "text of b/c", "b/d": "again", "gone": "a file where a folder was", "file/x": "and the other way round"}
+	if got := files(t, path); !maps.Equal(got, want) {
+		t.Errorf("the folder has %q, want %q", got, want)
+	}
+	if now := must.Get(os.Stat(filepath.Join(path, "a")))(t); !os.SameFile(kept, now) {
+		t.Error("a finished file was made again")
+	}
+	if left := tempsIn(t, dir); left != nil || len(must.Get(os.ReadDir(path))(t)) != 4 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// However a list was torn or damaged, no file is taken for finished that is not in it.
+func TestDamagedListOfFinished(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "list")
+	l := must.Get(openFinished(path))(t)
+	for i := range 3 {
+		must.Do(t, l.add(Finished{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
+	}
+	must.Do(t, l.file.Close())
+	whole, bytes := l.of, must.Get(os.ReadFile(path))(t)
+	check := func(damaged []byte, least int) {
+		t.Helper()
+		must.Do(t, os.WriteFile(path, damaged, 0o600))
+		l := must.Get(openFinished(path))(t)
+		must.Do(t, l.add(Finished{Place: "next"}))
+		must.Do(t, l.file.Close())
+		l = must.Get(openFinished(path))(t)
+		must.Do(t, l.file.Close())
+		if _, ok := l.of["next"]; !ok {
+			t.Errorf("a line behind %q is lost", damaged)
+		}
+		delete(l.of, "next")
+		for place, f := range l.of {
+			if whole[place] != f {
+				t.Errorf("%q tells of %+v", damaged, f)
+			}
+		}
+		if len(l.of) < least {
+			t.Errorf("%d files are left of %q", len(l.of), damaged)
+		}
+	}
+	for n := 0; n < len(bytes); n += 3 {
+		check(bytes[:n], strings.Count(string(bytes[:n]), "\n"))
+		flipped := slices.Clone(bytes)
+		flipped[n] ^= 1 << (n % 8)
+		check(flipped, 1) // a line break that is lost takes two lines
+	}
+}
+
+// A folder that a run is building is not taken from it.
+func TestResumeDirTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	first := must.Get(ResumeDir(t.Context(), path, all))(t)
+	build(t, first, "a", "x")
+	_, err := ResumeDir(t.Context(), path, all)
+	if out, ok := errors.AsType[*stream.OutputError](err); !ok || !strings.Contains(err.Error(), "another run is building it") || out.Remedy.Format == "" {
+		t.Errorf("a second run: %v", err)
+	}
+	must.Do(t, first.Commit(t.Context()))
+	if got := files(t, path); len(got) != 1 {
+		t.Errorf("the first run made %q", got)
+	}
+}

@@ -1,0 +1,83 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+const holdEnv = "UFS_TEST_ATOMIC_HOLD"
+
+// TestHoldChild is the process that TestLeftovers kills: it holds one of each kind of temporary.
+func TestHoldChild(t *testing.T) {
+	dir := os.Getenv(holdEnv)
+	if dir == "" {
+		return
+	}
+	f := must.Get(Create(t.Context(), filepath.Join(dir, "file")))(t)
+	must.Get(f.Write([]byte("half")))(t)
+	d := must.Get(CreateDir(t.Context(), filepath.Join(dir, "dir")))(t)
+	must.Get(d.Create(t.Context(), "half"))(t)
+	r := must.Get(ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all))(t)
+	build(t, r, "a", "finished")
+	must.Get(r.Create(t.Context(), "b"))(t)
+	// A spool has a name for a moment only, and where the system removes no open files.
+	var spool *os.File
+	must.Do(t, makeTemp(filepath.Join(dir, "spool"), func(temp string) (err error) {
+		spool, err = os.Create(temp)
+		return err
+	}, func() (*os.File, error) { return spool, nil }))
+	must.Get(os.Stdout.WriteString("started\n"))(t)
+	select {}
+}
+
+// TestLeftovers: the next run of the same command removes what a killed process has left, or goes
+// on with it, and nothing of one that lives.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHoldChild$")
+	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill() }() // where the test fails; else it has ended
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "started\n" {
+		t.Fatalf("the child said %q, %v", line, err)
+	}
+	next := func() {
+		must.Do(t, must.Get(Create(t.Context(), filepath.Join(dir, "file")))(t).Close())
+		must.Do(t, must.Get(CreateDir(t.Context(), filepath.Join(dir, "dir")))(t).Abort(t.Context()))
+		must.Do(t, must.Get(NewSpool(dir, "spool"))(t).Close())
+	}
+	held := tempsIn(t, dir)
+	if len(held) != 4 {
+		t.Fatalf("the child holds %q: the test does not test", held)
+	}
+	next()
+	if _, err := ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all); err == nil {
+		t.Error("the folder of a process that lives is taken from it")
+	}
+	if now := tempsIn(t, dir); !slices.Equal(now, held) {
+		t.Errorf("of a process that lives %q are left of %q", now, held)
+	}
+	must.Do(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	next()
+	d := must.Get(ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all))(t)
+	if got := fates(t, d, "a", "b"); !slices.Equal(got, []Fate{Whole, Unfinished}) {
+		t.Errorf("fates %v", got)
+	}
+	if names := must.Get(os.ReadDir(d.Path()))(t); len(names) != 2 { // a, and the list
+		t.Errorf("the folder still has %v", names)
+	}
+	must.Do(t, d.Abort(t.Context()))
+	if left := tempsIn(t, dir); left != nil {
+		t.Errorf("left behind: %q", left)
+	}
+}
