@@ -48,12 +48,19 @@ type EvalRequest struct {
 	AsOf      time.Time
 	Anonymous bool
 
-	TempDir    string // as in Request, and so is MaxScratch
+	TempDir    string // as in Request, and so are those below
 	MaxScratch int64
-	Meter      *stream.Meter
-	Progress   func(Progress)
-	Note       func(stream.Text)
-	Spelling   stream.Spelling
+	// Checkpoint keeps the selections from samples, as they are finished; the given ones are judged
+	// again. Call Forget when the result is safe.
+	Checkpoint      string
+	CheckpointEvery time.Duration
+	longRun         time.Duration // replaced in tests, as in Request
+
+	Meter    *stream.Meter
+	Progress func(Progress)
+	Note     func(stream.Text)
+	Say      func(stream.Text)
+	Spelling stream.Spelling
 }
 
 // NamedSelection is a selection to judge. Name is how results call it, Path where it was
@@ -79,7 +86,8 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
 		Inputs: o.Inputs, Stdin: chunkio.NewStdin(o.Stdin), Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
-		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Spelling: o.Spelling,
+		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
+		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
 	if err := e.check(ctx); err != nil {
 		return nil, err
@@ -105,6 +113,10 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	if err := e.settle(); err != nil {
 		return nil, err
 	}
+	if err := e.openNamed(); err != nil {
+		return nil, err
+	}
+	defer func() { e.folder.Close() }()
 	for _, step := range []func(context.Context) error{e.read, e.judge, e.resample} {
 		if err := step(ctx); err != nil {
 			if short := (*stream.MemoryError)(nil); errors.As(err, &short) && short.OfMemory() {

@@ -3,7 +3,9 @@ package ufs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
@@ -12,7 +14,7 @@ import (
 )
 
 // foresee finds out before anything is read whether the selections of resample will fit
-// into memory; rows is the height of the input.
+// into memory, and about how long they take; rows is the height of the input.
 func (e *evaluator) foresee(ctx context.Context, rows int64) error {
 	if e.Resamples == 0 {
 		return nil
@@ -47,8 +49,16 @@ func (e *evaluator) foreseeOne(ctx context.Context, s *NamedSelection, rows int6
 		return r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
 	}
 	defer ds.Close()
-	_, err = r.planSelection(ds)
-	return err
+	budget, err := r.planSelection(ds)
+	if err != nil {
+		return err
+	}
+	long := r.predicted(ds, budget)
+	if r.From != method.FromGram && r.From != method.FromGraph {
+		long *= time.Duration(e.Resamples)
+	}
+	e.predicted += long
+	return nil
 }
 
 // unstable says what could not be done.
@@ -69,20 +79,23 @@ func (e *evaluator) resample(ctx context.Context) error {
 	if half < 2 {
 		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", plural(e.used, "row"))
 	}
+	again, err := e.openReselections(ctx, half)
+	if err != nil {
+		return err
+	}
 	for i := range e.Selections {
 		s := &e.Selections[i]
 		at := make(map[string]int, len(s.Columns))
 		for j, c := range s.Columns {
 			at[c.Name] = j
 		}
-		chosen, err := e.selectAgain(ctx, s, half)
-		if err != nil {
-			return e.unstable(ctx, s, err)
+		if err := e.selectAgain(ctx, again, i, half); err != nil {
+			return again.brokenOff(ctx, e.unstable(ctx, s, err))
 		}
 		orders, features := make([][]int, e.Resamples), 0
-		for r, c := range chosen {
-			features = max(features, c.features)
-			for _, name := range c.names {
+		for r, c := range again.Of[i] {
+			features = max(features, c.Features)
+			for _, name := range c.Names {
 				j, known := at[name]
 				if !known { // constant in the whole input it was made from, or absent there
 					j = len(at)
@@ -104,41 +117,55 @@ func (e *evaluator) resample(ctx context.Context) error {
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
-	return nil
+	return again.save(ctx) // the result is not safe yet
 }
 
 // rechosen is what was selected again from a sample of the rows.
 type rechosen struct {
-	names    []string // best first
-	features int
+	Names    []string // best first
+	Features int
 }
 
-// selectAgain makes selection s again from as many samples of half rows as are wanted: from sums of
+// selectAgain makes selection i again from as many samples of half rows as are wanted: from sums of
 // hash shards where there are some and they fit into memory, which takes the passes of one
 // selection, else each by itself.
-func (e *evaluator) selectAgain(ctx context.Context, s *NamedSelection, half int64) ([]rechosen, error) {
-	chosen, err := e.fromShards(ctx, s, half)
-	if chosen != nil || err != nil && !errors.As(err, new(*stream.MemoryError)) {
-		return chosen, err
+func (e *evaluator) selectAgain(ctx context.Context, again *reselections, i int, half int64) error {
+	s := &e.Selections[i]
+	if len(again.Of[i]) == 0 {
+		below := again.below(i, "shards")
+		chosen, err := e.fromShards(ctx, s, half, below)
+		switch {
+		case chosen != nil:
+			return again.add(ctx, i, below, chosen...)
+		case err != nil && !errors.As(err, new(*stream.MemoryError)):
+			return err
+		}
+		if err := forgetBelow(below); err != nil {
+			return err
+		}
 	}
-	for r := range e.Resamples {
-		again, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r))
+	for len(again.Of[i]) < e.Resamples {
+		r := len(again.Of[i])
+		below := again.below(i, fmt.Sprintf("sample-%d", r+1))
+		out, err := e.again(ctx, s, half, judge.RunSeed(e.q.Seed, r), below)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c := rechosen{features: again.Features}
-		for _, f := range again.Selected {
-			c.names = append(c.names, f.Features()...)
+		c := rechosen{Features: out.Features}
+		for _, f := range out.Selected {
+			c.Names = append(c.Names, f.Features()...)
 		}
-		chosen = append(chosen, c)
-		e.timing.Solve += again.Timing.Solve
+		e.timing.Solve += out.Timing.Solve
+		if err := again.add(ctx, i, below, c); err != nil {
+			return err
+		}
 	}
-	return chosen, nil
+	return nil
 }
 
-// fromShards is selectAgain by hash shards of one sample of the rows, which are gathered once. It
-// returns nothing where the method has no statistics that are sums.
-func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int64) ([]rechosen, error) {
+// fromShards makes selection s again by hash shards of one sample of the rows, which are gathered once,
+// with the checkpoint that is given. It returns nothing where the method has no statistics that are sums.
+func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]rechosen, error) {
 	q, err := e.request(s, half, judge.RunSeed(e.q.Seed, 0))
 	if err != nil {
 		return nil, err
@@ -148,7 +175,7 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 		rows = max(rows, e.rows)
 	}
 	fit, ok := halves.Fit(e.Resamples, half, rows)
-	q.SampleRows = fit.Rows
+	q.SampleRows, q.Checkpoint = fit.Rows, checkpoint
 	r, err := q.settle(ctx)
 	if err != nil || !ok || r.From != method.FromGram && r.From != method.FromGraph {
 		return nil, err
@@ -168,9 +195,9 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted
 		found, err := g.selectHalves(ctx, from, fit.Draw(e.Resamples, g.Seed), g.K, keep, s.LeftOut)
 		for _, h := range found {
-			c := rechosen{features: h.features}
+			c := rechosen{Features: h.features}
 			for _, j := range h.order {
-				c.names = append(c.names, from.columns[j].Name)
+				c.Names = append(c.Names, from.columns[j].Name)
 			}
 			chosen = append(chosen, c)
 		}
@@ -183,12 +210,13 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 	return chosen, nil
 }
 
-// again makes selection s once more, from a seeded sample of the rows.
-func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, seed uint64) (*stream.Selection, error) {
+// again makes selection s once more, from a seeded sample of the rows, with the checkpoint that is given.
+func (e *evaluator) again(ctx context.Context, s *NamedSelection, rows int64, seed uint64, checkpoint string) (*stream.Selection, error) {
 	q, err := e.request(s, rows, seed)
 	if err != nil {
 		return nil, err
 	}
+	q.Checkpoint = checkpoint
 	r, err := q.settle(ctx)
 	if err != nil {
 		return nil, err
@@ -211,8 +239,8 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 		q.K = s.turns
 	}
 	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
-	q.TempDir, q.MaxScratch = e.TempDir, e.MaxScratch
-	q.Threads, q.Memory, q.Progress, q.Note, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Spelling
+	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
+	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Say, e.Spelling
 	q.Anonymous, q.Version, q.AsOf = e.Anonymous, e.Version, e.AsOf
 	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {

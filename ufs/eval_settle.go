@@ -3,12 +3,14 @@ package ufs
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -16,7 +18,8 @@ import (
 // evaluator is one run of eval.
 type evaluator struct {
 	EvalRequest
-	q Request // the limits of the run
+	q      Request        // the limits of the run
+	folder *resume.Folder // of the checkpoint; nil without one
 
 	// Settled before anything is read.
 	counts     []int // of features that are judged
@@ -32,8 +35,9 @@ type evaluator struct {
 	index      map[string]int  // of a column in the table
 	whole      bool            // the table has all features
 	table      *judge.Table
-	least      int64 // what reading a stream takes at least
-	workers    int   // at most that many runs at a time fit into memory
+	predicted  time.Duration // of selecting again
+	least      int64         // what reading a stream takes at least
+	workers    int           // at most that many runs at a time fit into memory
 	used       int
 	unlabelled int64
 	classes    []string

@@ -43,7 +43,8 @@ are (redundancy) come along. Without --label there is only that, and stability: 
 selections from random samples of half as many rows agree. For methods on a Gram matrix or
 graph these samples are sums of hash shards of the rows (see select --stability), gathered
 in the passes of one selection where memory allows; the anchors of a graph are then drawn
-once for all samples. INPUT is as in select.
+once for all samples. A --checkpoint keeps these selections as they are finished; the given
+ones are judged again. INPUT is as in select.
 
   ufs-stream eval data --selection sel.json --label class
   ufs-stream eval data --selection sel.json --label class -k 10,20,50 --format csv
@@ -73,6 +74,7 @@ once for all samples. INPUT is as in select.
 	o.lake(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
+	o.checkpoint(fs)
 	o.output.add(fs, evalFormats()...)
 	return cmd
 }
@@ -111,9 +113,9 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	}
 	e.K, e.Missing = o.k, o.missing.value
 	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
-	e.TempDir, e.MaxScratch = q.TempDir, q.MaxScratch
+	e.TempDir, e.MaxScratch, e.Checkpoint, e.CheckpointEvery = q.TempDir, q.MaxScratch, q.Checkpoint, q.CheckpointEvery
 	e.Anonymous, e.Version, e.AsOf = q.Anonymous, q.Version, q.AsOf
-	e.Meter, e.Progress, e.Note, e.Spelling = q.Meter, q.Progress, q.Note, q.Spelling
+	e.Meter, e.Progress, e.Note, e.Say, e.Spelling = q.Meter, q.Progress, q.Note, q.Say, q.Spelling
 	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.noteRun(0, r.Timing, r.Memory)
-	return nil
+	return e.Forget()
 }
 
 // namedSelections reads the files of --selection, each of which may have a name before it.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -47,6 +48,25 @@ func TestEvalTrustsNoFile(t *testing.T) {
 	for _, flag := range []string{"missing", "scale"} {
 		bad := edited(t, sel, func(_, options map[string]any) { options[flag] = "bogus" })
 		ends(t, exit.Data, "", "eval", path, "--selection", bad, "--label", "label")
+	}
+}
+
+// TestEvalGoesOn: an interrupted eval names its checkpoint, the same command goes on from there and
+// says the same, and nothing is left of it.
+func TestEvalGoesOn(t *testing.T) {
+	path, sel := labelled(t, 60)
+	at := t.TempDir()
+	state := filepath.Join(at, "state")
+	args := []string{"eval", path, "--selection", sel, "--resamples", "4", "--format", "csv"}
+	want := must(t, args...)
+	args = append(args, "--checkpoint", state, "--checkpoint-every", "1ns")
+	interruptMidway(t, 10, 3, args...)
+	r := invoke(args...)
+	if r.code != exit.Done || r.out != want || !strings.Contains(r.err, "going on from "+state) {
+		t.Errorf("exit code %d, said %s\n%s\nuninterrupted\n%s", r.code, r.err, r.out, want)
+	}
+	if left, err := os.ReadDir(state); err == nil && len(left) > 0 {
+		t.Errorf("%v is left", left)
 	}
 }
 

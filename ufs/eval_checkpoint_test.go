@@ -1,0 +1,142 @@
+package ufs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// wornContext is a context that ends when its error was asked for so often.
+type wornContext struct {
+	context.Context
+	left   atomic.Int64
+	cancel context.CancelFunc
+}
+
+func worn(t *testing.T, looks int64) *wornContext {
+	c := new(wornContext)
+	c.left.Store(looks)
+	c.Context, c.cancel = context.WithCancel(t.Context())
+	return c
+}
+
+func (c *wornContext) Err() error {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+	return c.Context.Err()
+}
+
+// TestEvalGoesOn: wherever eval is broken off while it selects again, the same request goes on behind
+// the selections that are finished, and says the same to the last bit as one that was not broken off.
+func TestEvalGoesOn(t *testing.T) {
+	path := sensors(t)
+	var selections []NamedSelection
+	for _, method := range []string{"variance", "greedy"} { // sample by sample, and by shards of one
+		selections = append(selections, NamedSelection{Name: "by " + method, Path: method, Selection: selected(t, Request{Inputs: []string{path}, Method: method, K: 3})})
+	}
+	said := 0 // that a run goes on behind some
+	state := filepath.Join(t.TempDir(), "state")
+	o := EvalRequest{Inputs: []string{path}, Selections: selections, Resamples: 4, Threads: 1}
+	want := must.Get(Eval(t.Context(), o))(t)
+	o.Checkpoint, o.CheckpointEvery = state, 1
+	o.Say = func(text stream.Text) {
+		if s := text.String(); strings.Contains(s, "going on from "+state+":") && !strings.HasSuffix(s, " 0 are made") {
+			said++
+		}
+	}
+	var got *stream.Evaluation
+	for looks, broken := int64(1), 0; got == nil; looks += 7 {
+		e, err := Eval(worn(t, looks), o)
+		switch saved, ok := errors.AsType[*Interrupted](err); {
+		case err == nil && broken < 2:
+			t.Fatalf("%d runs were broken off behind a selection: the test does not test", broken)
+		case err == nil:
+			got = e
+		case !errors.Is(err, context.Canceled):
+			t.Fatal(err)
+		case ok && saved.Checkpoint != state:
+			t.Errorf("saved in %s", saved.Checkpoint)
+		case ok:
+			broken++
+		}
+	}
+	if said == 0 {
+		t.Error("no run has said that it goes on")
+	}
+	for i, r := range want.Results {
+		a, b := r.Stability, got.Results[i].Stability
+		if (a == nil) != (b == nil) || a != nil && *a != *b {
+			t.Errorf("%s: stability %+v, uninterrupted %+v", r.Name, b, a)
+		}
+	}
+	o.Seed = 3
+	if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "seed") {
+		t.Errorf("another seed goes on: %v", err)
+	}
+	must.Do(t, o.Forget())
+	if left, err := os.ReadDir(state); err == nil && len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// TestEvalCheckpointRefuses: what was selected from other files, or for other selections, is refused by
+// name, and so is the work of a run that is under way.
+func TestEvalCheckpointRefuses(t *testing.T) {
+	path := sensors(t)
+	s := selected(t, Request{Inputs: []string{path}, Method: "variance", K: 3})
+	o := EvalRequest{Inputs: []string{path}, Selections: []NamedSelection{{Path: "a.json", Selection: s}}, Resamples: 2, Checkpoint: t.TempDir(), CheckpointEvery: 1}
+	must.Get(Eval(t.Context(), o))(t)
+	must.Get(Eval(t.Context(), o))(t) // which goes on, and finds all of it there
+	other := o
+	other.Selections = []NamedSelection{{Path: "a.json", Selection: selected(t, Request{Inputs: []string{path}, Method: "variance", K: 2})}}
+	longer := filepath.Join(t.TempDir(), filepath.Base(path))
+	must.Do(t, os.WriteFile(longer, must.Get(os.ReadFile(path))(t), 0o600))
+	moved := o
+	moved.Inputs = []string{longer}
+	for says, o := range map[string]EvalRequest{"the content of a.json is": other, "input 1 is " + longer + ", and was " + path: moved} {
+		if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %q", err, says)
+		}
+	}
+	beside := o
+	beside.Output, beside.Checkpoint, beside.longRun = filepath.Join(t.TempDir(), "e.json"), AutoCheckpoint, 0
+	must.Get(Eval(t.Context(), beside))(t)
+	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+		t.Error("a short run has a checkpoint that nobody asked for")
+	}
+	beside.longRun = 1
+	must.Get(Eval(t.Context(), beside))(t)
+	beside.longRun = 0 // which does not matter where a run has left something
+	for i, c := range []struct {
+		s    NamedSelection
+		says string
+	}{{o.Selections[0], "2 selections from samples 2 are made"}, {other.Selections[0], "it is removed, and this run begins anew"}} {
+		var said []string
+		beside.Selections, beside.Say = []NamedSelection{c.s}, func(text stream.Text) { said = append(said, text.String()) }
+		must.Get(Eval(t.Context(), beside))(t)
+		if all := strings.Join(said, "\n"); !strings.Contains(all, c.says) {
+			t.Errorf("beside the output, run %d says %q, want %q", i, all, c.says)
+		}
+	}
+	must.Do(t, beside.Forget())
+	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+		t.Error("the folder beside the output is left")
+	}
+	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint, "resamples.found*")))(t)
+	must.Do(t, os.WriteFile(damaged[0], []byte("not a state"), 0o600))
+	if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("a damaged state: %v", err)
+	}
+	o.Resamples, o.Label = -1, ""
+	if e := must.Get(Eval(t.Context(), o))(t); !strings.Contains(strings.Join(e.Warnings, " "), "nothing was saved") {
+		t.Errorf("no word that there is nothing to save: %q", e.Warnings)
+	}
+}
