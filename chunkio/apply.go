@@ -31,7 +31,8 @@ type ApplyOptions struct {
 	Memory            int64 // bytes that copying may hold; 0 means 1 GiB
 	Meter             *stream.Meter
 
-	Maker string // the release that writes: what another has left of a folder is written again
+	Maker string        // the release that writes: what another has left is written again
+	marks time.Duration // between the marks of one output file; 0 means some seconds
 
 	TableVersion *int64 // as in Options, and so are those below
 	TableAsOf    time.Time
@@ -61,10 +62,11 @@ type ApplyReport struct {
 // one file out. Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //
-// Where a run that writes a folder is killed, or ctx ends (the error is then [Unfinished]), the
-// files that it has finished wait in a hidden folder beside out, and the next Apply to out takes
-// those that it would write the same; the folder has the same bytes in the end. One file cannot be
-// gone on with: its footer, or what compresses it, is in memory until the end.
+// Where a run is killed, or ctx ends (the error is then [Unfinished]), what it has finished waits
+// in a hidden folder beside out: the files of a folder, and of one Parquet file its row groups. The
+// next Apply to out takes of it what it would write the same, and out has the same bytes in the
+// end. One Arrow or CSV file begins anew: its rows wait elsewhere until all columns are copied. So
+// does what goes to a store.
 //
 // Under a condition, files whose partition keys decide against them are not there; of
 // the others those rows are written for which it is true, even if these are none.
@@ -164,4 +166,5 @@ type applier struct {
 	report  ApplyReport
 	matches *matches // the rows to write; nil for all
 	footer  int64    // bytes that the output's footer takes while it is written
+	growing *growing // the one output file, where a later run can go on with it; else nil
 }

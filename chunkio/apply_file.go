@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,6 +45,9 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
+	if a.opt.Form == FormParquet && !place.IsURL(out) {
+		return a.resumeOne(ctx, out, fields, files)
+	}
 	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would tell only in the end
 		return err
 	}
@@ -67,7 +71,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	defer func() {
 		if ctx.Err() != nil {
 			if temp, ok := dir.Leave(); ok {
-				err = &Unfinished{Folder: temp, Finished: a.report.Files, Files: len(places), Err: err}
+				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
 			}
 		}
 		if left := dir.Abort(ctx); left != nil {
@@ -133,8 +137,15 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 }
 
 // writeFile writes the given files of the catalog to the one file out, and commits it.
-func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) error {
-	defer out.Close()
+func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
+	defer func() {
+		if ctx.Err() != nil {
+			if temp, ok := out.Leave(); ok {
+				err = &Unfinished{Place: temp, Err: err}
+			}
+		}
+		out.Close()
+	}()
 	var nodes schema.FieldList
 	var dict []bool
 	for _, f := range fields {
@@ -142,7 +153,6 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 		dict = append(dict, f.Dict...)
 	}
 	var rows, bytes int64
-	var err error
 	if a.opt.Form == FormParquet {
 		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, files)
 	} else {
@@ -165,7 +175,7 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	for _, f := range fields {
 		maps.Copy(annotations, f.Annotations)
 	}
-	w, err := writer.NewAnnotated(out, nodes, dict, annotations, a.opt.Threads)
+	w, err := a.beginParquet(out, nodes, dict, annotations)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -186,6 +196,10 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 // copyFiles copies the rows of files to w, and finishes it.
 func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
 	for _, i := range files {
+		if a.growing.passes(i) {
+			a.pass(a.catalog.files[i].rows())
+			continue
+		}
 		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
 			return err
 		}

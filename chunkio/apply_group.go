@@ -21,7 +21,13 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 	defer src.Close()
 	columns = a.columnsIn(i, columns)
 	for g, rows := range src.GroupRows() {
-		if rows == 0 {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case rows == 0:
+			continue
+		case a.growing.has(i, g):
+			a.pass(rows)
 			continue
 		}
 		skip, kept, err := a.matches.group(rows)
@@ -49,6 +55,9 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			lo += n
 		}
 		if err := group.End(); err != nil {
+			return err
+		}
+		if err := a.growing.mark(w, i, g); err != nil {
 			return err
 		}
 		a.opt.Meter.Rows.Add(rows)

@@ -14,18 +14,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Resumed says what Apply did with the files that an interrupted run had finished of a folder.
+// Resumed says what Apply did with what an interrupted run had finished.
 type Resumed struct {
-	Whole    int // files that were taken as they are
-	Outdated int // written again: their input or what is written of it is another now
-	Altered  int // written again: they were changed or removed since
+	Whole    int   // files of a folder that were taken as they are
+	Outdated int   // written again: their input or what is written of it is another now
+	Altered  int   // written again: they were changed or removed since
+	Rows     int64 // of one file, that were taken as they are
 }
 
-// Unfinished is an Apply that was broken off when some files of its folder were finished. They wait
-// there for the next Apply to the same folder.
+// Unfinished is an Apply that was broken off when a part of its output was finished. It waits for the
+// next Apply to the same output.
 type Unfinished struct {
-	Folder          string // a hidden one beside the output
-	Finished, Files int
+	Place           string // a hidden folder beside the output
+	Finished, Files int    // of a folder
 	Err             error
 }
 
@@ -107,10 +108,14 @@ func (a *applier) finished(ctx context.Context, dir *atomicfile.Dir, i int, rel,
 		a.report.Files++
 		a.report.Rows += f.Rows
 		a.report.Bytes += f.Bytes
-		rows := a.catalog.files[i].rows()
-		a.opt.Meter.Rows.Add(rows)
-		a.matches.pass(rows)
+		a.pass(a.catalog.files[i].rows())
 		return true, nil
 	}
 	return false, nil
+}
+
+// pass goes past rows of the input whose output is there.
+func (a *applier) pass(rows int64) {
+	a.opt.Meter.Rows.Add(rows)
+	a.matches.pass(rows)
 }

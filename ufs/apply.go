@@ -38,8 +38,8 @@ type ApplyRequest struct {
 }
 
 // Apply writes the input reduced to the selected columns, with the types and values of the
-// original. The output appears whole or not at all. A folder that an interrupted or killed run was
-// writing is gone on with ([chunkio.Apply]).
+// original. The output appears whole or not at all. What an interrupted or killed run has
+// finished of it is gone on with ([chunkio.Apply]).
 func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
 	if err := dataOutput("apply", a.Output); err != nil {
@@ -59,10 +59,10 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	return report, err
 }
 
-// unfinished turns a folder that was broken off into a run that can be gone on with.
+// unfinished turns an output that was broken off into a run that can be gone on with.
 func unfinished(err error) error {
 	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
-		return &Interrupted{Checkpoint: u.Folder, Err: err}
+		return &Interrupted{Checkpoint: u.Place, Err: err}
 	}
 	return err
 }

@@ -31,7 +31,7 @@ type ConvertRequest struct {
 }
 
 // Convert writes the input, of any format, as Parquet with all its columns. The output appears
-// whole or not at all, and a folder is gone on with, as those of [Apply].
+// whole or not at all, and is gone on with as that of [Apply].
 func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := Request{Threads: c.Threads, Memory: c.Memory, TempDir: c.TempDir, MaxScratch: c.MaxScratch, Meter: c.Meter, Progress: c.Progress}
 	var report chunkio.ApplyReport

@@ -35,10 +35,11 @@ input is a directory, OUT is one too and keeps its file layout; it appears whole
 at all. OUT may lie in an object store: the files of a folder appear there one by one, an
 empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
-A run to a folder on disk that is interrupted or killed is gone on with by the same command:
-its finished files wait in a hidden folder beside OUT, and are taken as they are where their
-input and the selection are the same and their checksums are right. One file begins anew: what
-its end needs, the footer of Parquet, is in memory until then.
+A run that is interrupted or killed is gone on with by the same command. What it has finished
+waits in a hidden folder beside OUT, the files of a folder or the row groups of one Parquet
+file, and is taken as it is where the input and the selection are the same and its checksum
+is right. One Arrow or CSV file begins anew, for its rows wait in scratch until all columns are
+there; so does what goes to an object store.
 
 --format sql, py and yaml write no data but the text that reads it: a query, lines of Python,
 a list of names. Of the input they read footers only.
@@ -123,9 +124,18 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 
 // written says what was written to output, and what of it an interrupted run had.
 func (c *cli) written(output string, done chunkio.ApplyReport) error {
-	if r := done.Resumed; r != (chunkio.Resumed{}) {
-		c.say("gone on with what an interrupted run had left: %s of %s taken as it was, %d written again because its input or the columns are others now, %d because it was changed or removed",
-			humanize.Comma(int64(r.Whole)), plural(done.Files, "file"), r.Outdated, r.Altered)
+	r := done.Resumed
+	switch {
+	case r.Rows > 0:
+		c.say("gone on with what an interrupted run had left: %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
+	case r != (chunkio.Resumed{}):
+		c.say("gone on with what an interrupted run had left: %s of %s", humanize.Comma(int64(r.Whole)), plural(done.Files, "file"))
+	}
+	if r.Outdated > 0 {
+		c.say("written again, as the input or the columns are others now: %s", plural(r.Outdated, "file"))
+	}
+	if r.Altered > 0 {
+		c.say("written again, as it was changed or removed since: %s", plural(r.Altered, "file"))
 	}
 	_, err := fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))

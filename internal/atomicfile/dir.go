@@ -36,9 +36,14 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	return createTempDir(path)
+}
+
+// createTempDir makes a temporary folder of path.
+func createTempDir(path string) (*Dir, error) {
 	sweepTemps(path)
 	d := &Dir{path: path}
-	err = makeTemp(path, func(temp string) error {
+	err := makeTemp(path, func(temp string) error {
 		d.temp = temp
 		return os.Mkdir(temp, 0o777)
 	}, func() (f *os.File, err error) {

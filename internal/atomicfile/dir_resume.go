@@ -27,7 +27,19 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 	if err != nil {
 		return nil, err
 	}
-	var d *Dir
+	d, err := resumeTemp(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.takeUp(wanted); err != nil {
+		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
+		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+	}
+	return d, nil
+}
+
+// resumeTemp is the temporary folder of path that the last run has left, or a new one.
+func resumeTemp(path string) (d *Dir, err error) {
 	for temp, isDir := range temps(path) {
 		if !isDir {
 			continue
@@ -38,7 +50,7 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 			if d != nil {
 				d.lock.Close()
 			}
-			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", temp), Remedy: stream.PlainText("wait until that has ended, or name another folder")}
+			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", temp), Remedy: stream.PlainText("wait until that has ended, or name another output")}
 		case lock == nil:
 		case d == nil && isAt(lock, temp):
 			d = &Dir{path: path, temp: temp, lock: lock}
@@ -47,16 +59,9 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 		}
 	}
 	if d == nil {
-		if d, err = CreateDir(ctx, path); err != nil {
-			return nil, err
-		}
-	} else {
-		sweepTemps(path) // what older runs have left
+		return createTempDir(path)
 	}
-	if err := d.takeUp(wanted); err != nil {
-		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
-		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
-	}
+	sweepTemps(path) // what older runs have left
 	return d, nil
 }
 
@@ -124,7 +129,7 @@ func (d *Dir) Keep(rel string, file *File, recipe string, rows int64) error {
 	if d.finished == nil {
 		return nil
 	}
-	err := d.finished.add(Finished{rel, recipe, rows, file.written, file.sum.Sum64()})
+	err := d.finished.add(Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64()})
 	if err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}

@@ -131,7 +131,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 		}
 		delete(l.of, "next")
 		for place, f := range l.of {
-			if whole[place] != f {
+			if fmt.Sprint(whole[place]) != fmt.Sprint(f) {
 				t.Errorf("%q tells of %+v", damaged, f)
 			}
 		}

@@ -29,6 +29,8 @@ type File struct {
 	f       *os.File
 	spool   *Spool       // in place of temp, for an object; f is its file
 	upload  func() error // of the spool
+	dir     *Dir         // that temp is in, of ResumeFile; else nil
+	marks   int          // so far
 	buf     *bufio.Writer
 	written int64 // bytes the file has taken
 	sum     *xxhash.Digest
@@ -57,8 +59,8 @@ func Create(ctx context.Context, path string) (*File, error) {
 
 // createLocal is Create for a file where nothing is to be swept; shown is how errors call it.
 func createLocal(path, shown string) (*File, error) {
-	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
-		return nil, &stream.OutputError{Path: shown, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
+	if err := checkFile(path, shown); err != nil {
+		return nil, err
 	}
 	a := &File{path: shown, target: path}
 	err := makeTemp(path, func(temp string) (err error) {
@@ -75,6 +77,14 @@ func createLocal(path, shown string) (*File, error) {
 	}
 	a.buffer()
 	return a, nil
+}
+
+// checkFile refuses what is no place for a file.
+func checkFile(path, shown string) error {
+	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
+		return &stream.OutputError{Path: shown, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
+	}
+	return nil
 }
 
 func (a *File) buffer() {
@@ -182,6 +192,7 @@ func (a *File) Commit() error {
 	a.done = true
 	_ = a.fail(syncDir(filepath.Dir(a.target)))
 	a.f.Close() // synced above: nothing is left to fail
+	a.endDir()
 	return a.err
 }
 
@@ -212,6 +223,14 @@ func (a *File) Abort() {
 	}
 	os.Remove(a.temp) // before the lock is given up
 	a.f.Close()
+	a.endDir()
+}
+
+// endDir removes the folder that temp was in.
+func (a *File) endDir() {
+	if a.dir != nil {
+		_ = a.dir.Abort(context.Background()) // nothing can be left of a local folder that is worth a word
+	}
 }
 
 // Close is Abort, so that `defer f.Close()` cleans up whatever happens before Commit.

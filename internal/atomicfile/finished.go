@@ -13,13 +13,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Finished tells of a file of a folder that is whole.
+// Finished tells of a file of a folder that is whole, or of the beginning of a file.
 type Finished struct {
-	Place  string `json:"place"`  // below the folder
+	Place  string `json:"place"`  // below the folder; of a beginning its number
 	Recipe string `json:"recipe"` // names all that shapes its bytes
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
-	Sum    uint64 `json:"sum"` // xxhash of its bytes
+	Sum    uint64 `json:"sum"`              // xxhash of its bytes
+	Detail []byte `json:"detail,omitempty"` // of a beginning, for whoever goes on
 }
 
 // same reports whether the file at path has the bytes that f tells of. What cannot be read has not.
@@ -93,7 +94,7 @@ func (l *finishedList) add(f Finished) error {
 	if err == nil {
 		_, err = fmt.Fprintf(l.file, "%016x %s\n", xxhash.Sum64(text), text)
 	}
-	if err == nil {
+	if f.Detail = nil; err == nil { // it may be long
 		l.of[f.Place] = f
 	}
 	return err

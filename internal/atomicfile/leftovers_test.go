@@ -28,6 +28,9 @@ func TestHoldChild(t *testing.T) {
 	r := must.Get(ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all))(t)
 	build(t, r, "a", "finished")
 	must.Get(r.Create(t.Context(), "b"))(t)
+	g, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true })
+	must.Do(t, err)
+	grow(t, g, nil, "one", "two")
 	// A spool has a name for a moment only, and where the system removes no open files.
 	var spool *os.File
 	must.Do(t, makeTemp(filepath.Join(dir, "spool"), func(temp string) (err error) {
@@ -56,12 +59,15 @@ func TestLeftovers(t *testing.T) {
 		must.Do(t, must.Get(NewSpool(dir, "spool"))(t).Close())
 	}
 	held := tempsIn(t, dir)
-	if len(held) != 4 {
+	if len(held) != 5 {
 		t.Fatalf("the child holds %q: the test does not test", held)
 	}
 	next()
 	if _, err := ResumeDir(t.Context(), filepath.Join(dir, "resumed"), all); err == nil {
 		t.Error("the folder of a process that lives is taken from it")
+	}
+	if _, _, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true }); err == nil {
+		t.Error("the file of a process that lives is taken from it")
 	}
 	if now := tempsIn(t, dir); !slices.Equal(now, held) {
 		t.Errorf("of a process that lives %q are left of %q", now, held)
@@ -77,6 +83,12 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("the folder still has %v", names)
 	}
 	must.Do(t, d.Abort(t.Context()))
+	g, marks, err := ResumeFile(t.Context(), filepath.Join(dir, "growing"), func(Finished) bool { return true })
+	must.Do(t, err)
+	if len(marks) != 2 {
+		t.Errorf("of a killed process's file %d marks hold, want 2", len(marks))
+	}
+	g.Abort()
 	if left := tempsIn(t, dir); left != nil {
 		t.Errorf("left behind: %q", left)
 	}

@@ -2,6 +2,7 @@
 package writer
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -40,6 +41,7 @@ type File struct {
 	Offset int64 // bytes written so far
 	Schema *schema.Schema
 	meta   *metadata.FileMetaDataBuilder
+	marked *metadata.FileMetaData // the row groups before the last Mark; nil for none
 	props  *parquet.WriterProperties
 	zstd   *zstd.Encoder
 	groups int
@@ -75,6 +77,66 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 		w.annotations = annotations
 	}
 	return w, err
+}
+
+// GoOn is NewAnnotated for a file of which out has a beginning, offset bytes long, that ends with a Mark: these
+// are all its marks.
+func GoOn(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations, workers int, offset int64, marks [][]byte) (*File, error) {
+	w, err := NewAnnotated(io.Discard, fields, dict, annotations, workers)
+	if err != nil {
+		return nil, err
+	}
+	w.out, w.Offset = out, offset
+	err = format.Guard(func() error {
+		for _, mark := range marks {
+			m, err := metadata.NewFileMetaData(mark, nil)
+			if err == nil {
+				err = w.keep(m)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.groups, w.Rows = len(w.marked.RowGroups), w.marked.NumRows
+	return w, nil
+}
+
+// Mark tells of the row groups that were written since the last Mark, for GoOn.
+func (w *File) Mark() (mark []byte, err error) {
+	err = format.Guard(func() error {
+		m, err := w.meta.Finish() // which begins anew
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if _, err := m.WriteTo(&text, nil); err != nil {
+			return err
+		}
+		mark = text.Bytes()
+		return w.keep(m)
+	})
+	return mark, err
+}
+
+// MarkedRows is the number of rows before the last Mark.
+func (w *File) MarkedRows() int64 {
+	if w.marked == nil {
+		return 0
+	}
+	return w.marked.NumRows
+}
+
+func (w *File) keep(m *metadata.FileMetaData) error {
+	if w.marked == nil {
+		w.marked = m
+		return nil
+	}
+	return w.marked.AppendRowGroups(m)
 }
 
 // NewPlain is New for a file that is read again at once, all columns of it together: without
@@ -127,10 +189,13 @@ func (w *File) write(p []byte) error {
 func (w *File) Finish() error {
 	return format.Guard(func() error {
 		m, err := w.meta.Finish()
+		if err == nil {
+			err = w.keep(m)
+		}
 		if err != nil {
 			return err
 		}
-		start := w.Offset
+		m, start := w.marked, w.Offset
 		if _, err := m.WriteTo(footerWriter{w}, nil); err != nil {
 			return err
 		}
