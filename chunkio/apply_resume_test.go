@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -46,19 +45,6 @@ func everyTypeFolder(t *testing.T, at string, files int) string {
 		formattest.WriteEveryType(t, filepath.Join(sub, fmt.Sprintf("%d.parquet", i)), i, 30, 7+i)
 	}
 	return dir
-}
-
-// below are the bytes of the files below dir.
-func below(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	got := map[string]string{}
-	must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(rel string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			got[rel] = string(must.Get(os.ReadFile(filepath.Join(dir, rel)))(t))
-		}
-		return err
-	}))
-	return got
 }
 
 var resumeCases = []struct {
@@ -111,7 +97,7 @@ func TestApplyGoesOn(t *testing.T) {
 					cut++
 				}
 			}
-			if !maps.Equal(below(t, filepath.Dir(out)), below(t, filepath.Dir(whole))) {
+			if !maps.Equal(must.Files(t, filepath.Dir(out)), must.Files(t, filepath.Dir(whole))) {
 				t.Fatal("other bytes than uninterrupted")
 			}
 		})
@@ -187,7 +173,7 @@ func TestApplyGoesOnAfterChanges(t *testing.T) {
 			}
 			fresh := filepath.Join(t.TempDir(), "fresh")
 			mustApply(t, []string{in}, fresh, opt)
-			if !maps.Equal(below(t, out), below(t, fresh)) {
+			if !maps.Equal(must.Files(t, out), must.Files(t, fresh)) {
 				t.Error("other bytes than those of a run that begins anew")
 			}
 			if left := must.Get(os.ReadDir(dir))(t); len(left) != 2 {
@@ -253,7 +239,7 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 			}
 			fresh := filepath.Join(t.TempDir(), "out.parquet")
 			mustApply(t, files(in), fresh, opt)
-			if !maps.Equal(below(t, filepath.Dir(fresh)), map[string]string{"out.parquet": string(must.Get(os.ReadFile(out))(t))}) {
+			if !maps.Equal(must.Files(t, filepath.Dir(fresh)), map[string]string{"out.parquet": string(must.Get(os.ReadFile(out))(t))}) {
 				t.Error("other bytes than those of a run that begins anew")
 			}
 			if left := must.Get(os.ReadDir(dir))(t); len(left) != 2 {

@@ -6,33 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// wornContext is a context that ends when its error was asked for so often.
-type wornContext struct {
-	context.Context
-	left   atomic.Int64
-	cancel context.CancelFunc
-}
-
-func worn(t *testing.T, looks int64) *wornContext {
-	c := new(wornContext)
-	c.left.Store(looks)
-	c.Context, c.cancel = context.WithCancel(t.Context())
-	return c
-}
-
-func (c *wornContext) Err() error {
-	if c.left.Add(-1) < 0 {
-		c.cancel()
-	}
-	return c.Context.Err()
-}
 
 // TestEvalGoesOn: wherever eval is broken off while it selects again, the same request goes on behind
 // the selections that are finished, and says the same to the last bit as one that was not broken off.
@@ -54,7 +32,7 @@ func TestEvalGoesOn(t *testing.T) {
 	}
 	var got *stream.Evaluation
 	for looks, broken := int64(1), 0; got == nil; looks += 7 {
-		e, err := Eval(worn(t, looks), o)
+		e, err := Eval(lookedAt(t, looks), o)
 		switch saved, ok := errors.AsType[*Interrupted](err); {
 		case err == nil && broken < 2:
 			t.Fatalf("%d runs were broken off behind a selection: the test does not test", broken)

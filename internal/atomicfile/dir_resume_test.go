@@ -5,7 +5,6 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -53,19 +52,6 @@ func leave(t *testing.T, d *Dir) string {
 	return temp
 }
 
-// files are the files below dir with their bytes.
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	got := map[string]string{}
-	must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(rel string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			got[rel] = string(must.Get(os.ReadFile(filepath.Join(dir, rel)))(t))
-		}
-		return err
-	}))
-	return got
-}
-
 // A folder that was left is gone on with: what is finished and as it was is told so, all else is
 // gone, and the whole has its files and no other.
 func TestResumeDir(t *testing.T) {
@@ -98,7 +84,7 @@ func TestResumeDir(t *testing.T) {
 	build(t, d, "file/x", "and the other way round")
 	must.Do(t, d.Commit(t.Context()))
 	want := map[string]string{"a": "text of a", "b/c": "text of b/c", "b/d": "again", "gone": "a file where a folder was", "file/x": "and the other way round"}
-	if got := files(t, path); !maps.Equal(got, want) {
+	if got := must.Files(t, path); !maps.Equal(got, want) {
 		t.Errorf("the folder has %q, want %q", got, want)
 	}
 	if now := must.Get(os.Stat(filepath.Join(path, "a")))(t); !os.SameFile(kept, now) {
@@ -157,7 +143,7 @@ func TestResumeDirTwice(t *testing.T) {
 		t.Errorf("a second run: %v", err)
 	}
 	must.Do(t, first.Commit(t.Context()))
-	if got := files(t, path); len(got) != 1 {
+	if got := must.Files(t, path); len(got) != 1 {
 		t.Errorf("the first run made %q", got)
 	}
 }

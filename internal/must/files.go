@@ -1,0 +1,22 @@
+package must
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+)
+
+// Files reads all files below dir, by their paths below it.
+func Files(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files, root := map[string]string{}, os.DirFS(dir)
+	Do(t, fs.WalkDir(root, ".", func(rel string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			var text []byte
+			text, err = fs.ReadFile(root, rel)
+			files[rel] = string(text)
+		}
+		return err
+	}))
+	return files
+}
