@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -66,7 +67,7 @@ func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]by
 	if info.Size() > limit {
 		return nil, &stream.MemoryError{What: "reading " + at, Need: info.Size(), Limit: limit}
 	}
-	return os.ReadFile(at)
+	return localfile.ReadAll(at)
 }
 
 // Open implements delta.Folder.

@@ -7,11 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -57,7 +59,12 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		}
 		for _, place := range places {
 			found, paths, err := a.expandPlace(ctx, place)
-			if err != nil && place != arg {
+			isList := strings.HasPrefix(arg, "@")
+			switch {
+			case err == nil || !isList:
+			case strings.HasPrefix(place, "@") && !isThere(place):
+				return nil, stream.Dataf(arg[1:], "this list names a list, %s, and lists do not nest; write down what that one names", place)
+			default:
 				err = fmt.Errorf("in list %s: %w", arg[1:], err)
 			}
 			switch {
@@ -115,7 +122,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	if store.IsURL(arg) {
 		list, err = a.expandURL(ctx, arg)
 	} else {
-		local, err = expandPath(arg)
+		local, err = expandPath(ctx, arg)
 	}
 	if table, ok := errors.AsType[*tableError](err); ok {
 		if table.kind == deltaTable && table.root == "" {
@@ -138,11 +145,16 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	}
 	var content []byte
 	err := ReadWhole(ctx, list, FetchOptions{a.opt.Anonymous, a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
-		content, err = io.ReadAll(r)
+		content, err = io.ReadAll(io.LimitReader(r, a.opt.Memory+1))
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, fetchError(list, err, stream.Text{})
+	}
+	if int64(len(content)) > a.opt.Memory {
+		e := stream.Dataf(place.Name(list), "the list is longer than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
+		e.Remedy = stream.Textf("raise {memory-limit}, or list folders or globs in place of files")
+		return nil, e
 	}
 	var lines []string
 	for line := range strings.Lines(string(content)) {
@@ -158,7 +170,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 
 // expandPath resolves one file, directory or glob. What exists under exactly this
 // name wins over reading the name as a glob.
-func expandPath(arg string) ([]string, error) {
+func expandPath(ctx context.Context, arg string) ([]string, error) {
 	arg, err := place.Local(arg)
 	if err != nil {
 		return nil, err
@@ -170,26 +182,38 @@ func expandPath(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return walk(arg)
+		return walk(ctx, arg)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
 	case err == nil:
 		return []string{arg}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
-		return glob(arg)
+		return glob(ctx, arg)
 	}
 	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
 
 // glob returns the files that match, or, where only directories match, the data
-// files in them: what a shell's own expansion of the pattern would lead to.
-func glob(pattern string) ([]string, error) {
+// files in them: what a shell's own expansion of the pattern would lead to. As in shells ** follows no
+// links to folders: two of them that lead upwards make more paths than can ever be looked at.
+func glob(ctx context.Context, pattern string) ([]string, error) {
 	if !doublestar.ValidatePathPattern(pattern) {
 		return nil, stream.Usagef("%s: malformed glob", pattern)
 	}
-	matches, err := doublestar.FilepathGlob(pattern, doublestar.WithNoHidden())
-	if err != nil {
-		return nil, stream.Dataf(pattern, "%w", err)
+	options := []doublestar.GlobOption{doublestar.WithNoHidden(), doublestar.WithFailOnIOErrors()}
+	if strings.Contains(pattern, "**") {
+		options = append(options, doublestar.WithNoFollow())
+	}
+	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
+	matches, err := doublestar.Glob(untilDone{ctx, os.DirFS(base)}, rest, options...)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, stream.Dataf(unreadAt(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
+	}
+	for i, m := range matches {
+		matches[i] = filepath.FromSlash(path.Join(base, m))
 	}
 	explicit := skipName(filepath.Base(pattern))
 	var files, folders []string
@@ -208,7 +232,7 @@ func glob(pattern string) ([]string, error) {
 		return files, nil
 	}
 	for _, folder := range folders {
-		found, err := walk(folder)
+		found, err := walk(ctx, folder)
 		if err != nil {
 			return nil, err
 		}
@@ -220,18 +244,46 @@ func glob(pattern string) ([]string, error) {
 	return files, nil
 }
 
+// untilDone is a file system as long as its context lasts.
+type untilDone struct {
+	ctx context.Context //nolint:containedctx // that of looking through it: fs.FS has none
+	fs.FS
+}
+
+// Open implements fs.FS.
+func (u untilDone) Open(name string) (fs.File, error) {
+	if err := u.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return u.FS.Open(name)
+}
+
+// unreadAt is the folder that err is of, as far as it tells.
+func unreadAt(err error, base, pattern string) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return filepath.Join(base, filepath.FromSlash(pe.Path))
+	}
+	return pattern
+}
+
 // walk returns the data files below a directory. Names that begin with _ or . are
 // left out: writers keep their markers and unfinished files under such names.
-func walk(root string) ([]string, error) {
+func walk(ctx context.Context, root string) ([]string, error) {
 	if table := tableOnDisk(root); table != nil && table.folder != root {
 		return nil, table.part(root)
 	}
+	from := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		from += string(filepath.Separator) // of links only one with a slash behind it is followed
+	}
 	var files []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil:
 			return stream.Dataf(path, "cannot read the directory: %w", withoutPath(err))
-		case path == root:
+		case path == from:
 			return nil
 		case skipName(entry.Name()):
 			if rel, err := filepath.Rel(root, path); err == nil {
@@ -274,6 +326,11 @@ func slashOf(e fs.DirEntry) string {
 }
 
 func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
 
 func namedTwice(path string) error {
 	return stream.Dataf(path, "this file is named twice among the inputs")

@@ -55,6 +55,9 @@ func IsStats(ctx context.Context, path string, opt FetchOptions) bool {
 	if err != nil {
 		return false
 	}
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return false // to look into a pipe would wait for its writer, and take what it has
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -108,6 +111,9 @@ func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOpti
 func openStats(ctx context.Context, path string, opt FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {
+		if errors.Is(err, syscall.EISDIR) {
+			return nil, statsError(path, err)
+		}
 		if !place.IsURL(path) {
 			err = stream.Errorf("cannot be opened: %w", err)
 		}
@@ -115,6 +121,9 @@ func openStats(ctx context.Context, path string, opt FetchOptions, read func(pat
 	}
 	path = place.Name(path)
 	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errStatsPipe
+	}
 	if err == nil {
 		var s *StatsReader
 		if s, err = read(path, f, fi.Size()); err == nil {
@@ -135,6 +144,7 @@ func (s *StatsReader) Digest() string { return formatPrint(s.digest) }
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
 	errStatsNewer = errors.New("written by a newer program")
+	errStatsPipe  = errors.New("this is a pipe, and statistics are not read from front to back")
 	// errStatsChanged is of a file whose header was read before.
 	errStatsChanged = errors.New("it was replaced while it was read")
 )
@@ -147,6 +157,8 @@ func statsError(path string, err error) error {
 		remedy = "give a file written by scan or merge"
 	case errors.Is(err, errStatsNewer):
 		remedy = "update ufs-stream, or scan again with this version"
+	case errors.Is(err, errStatsPipe):
+		remedy = "save them to a file first"
 	case errors.Is(err, errStatsChanged):
 		remedy = "run this again once nobody writes there"
 	case errors.Is(err, syscall.EISDIR):

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -23,35 +25,28 @@ func (o FetchOptions) client() *store.Client {
 	return store.New(store.Options{Anonymous: o.Anonymous, Meter: o.Meter})
 }
 
-// Fetched is a file open for reading: a local one, or a copy of an object in a temporary
-// file without a name.
-type Fetched struct {
-	*os.File
-	spool *atomicfile.Spool // of an object
-}
-
-// Close closes the file, and gives the space of a copy back.
-func (f *Fetched) Close() error {
-	if f.spool != nil {
-		return f.spool.Close()
-	}
-	return f.File.Close()
+// Fetched is a file open for reading: a local one, which may be a pipe, or a copy of an object in a
+// temporary file without a name, whose space Close gives back.
+type Fetched interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
 }
 
 // Fetch opens the file or object at path, which is read whole: an object is downloaded
-// once, by few large requests. Errors about local files are those of os.Open, without the
+// once, by few large requests. Errors about local files are those of the system, without the
 // path; those about objects are *stream.DataError.
-func Fetch(ctx context.Context, path string, opt FetchOptions) (*Fetched, error) {
+func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) {
 	if !place.IsURL(path) {
 		local, err := place.Local(path)
 		if err != nil {
 			return nil, err
 		}
-		f, err := os.Open(local)
+		f, err := localfile.Open(ctx, local)
 		if err != nil {
-			return nil, withoutPath(err)
+			return nil, err
 		}
-		return &Fetched{File: f}, nil
+		return f, nil
 	}
 	l, err := store.Parse(path)
 	if err != nil {
@@ -77,7 +72,7 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (*Fetched, error)
 		spool.Close()
 		return nil, err
 	}
-	return &Fetched{spool.File, spool}, nil
+	return spool, nil
 }
 
 // sticky keeps the error of a writer, to tell a full disk from an object that cannot be read.

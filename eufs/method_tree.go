@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -82,9 +83,9 @@ func (m *declared) buildTree(names []string, leftOut []stream.LeftOut, sym []flo
 
 // readTreeFile reads the tree in a file.
 func readTreeFile(path string, names []string, leftOut []stream.LeftOut) (*Tree, error) {
-	b, err := os.ReadFile(path)
+	b, err := localfile.ReadAll(path)
 	if err != nil {
-		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: errors.Unwrap(err), Remedy: stream.PlainText("ufs-stream tree makes such a file")}
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("ufs-stream tree makes such a file")}
 	}
 	left := make([]string, len(leftOut))
 	for i, l := range leftOut {

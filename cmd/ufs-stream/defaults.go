@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -76,7 +79,7 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 		config = os.Getenv(variable("config"))
 	}
 	if config != "" {
-		more, err := fromConfig(config, known)
+		more, err := fromConfig(cmd.Context(), config, known)
 		if err != nil {
 			return err
 		}
@@ -136,8 +139,13 @@ func fromEnvironment(variables, known []string) (list []setting, warnings []stri
 
 // fromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
 // or not, or a comment that begins with #.
-func fromConfig(path string, known []string) ([]setting, error) {
-	text, err := os.ReadFile(path)
+func fromConfig(ctx context.Context, path string, known []string) ([]setting, error) {
+	f, err := localfile.Open(ctx, path)
+	if err != nil {
+		return nil, stream.Usagef("--config %s cannot be read: %v", path, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return nil, stream.Usagef("--config %s cannot be read: %v", path, bare(err))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -86,7 +87,7 @@ func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error
 		return c.out.Err()
 	}
 	if atomicfile.IsDevice(path) {
-		return writeDevice(path, render)
+		return writeDevice(ctx, path, render)
 	}
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -99,12 +100,12 @@ func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error
 	return f.Commit()
 }
 
-func writeDevice(path string, render func(io.Writer) error) error {
+func writeDevice(ctx context.Context, path string, render func(io.Writer) error) error {
 	path, err := place.Local(path)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := localfile.OpenDevice(ctx, path)
 	if err != nil {
 		return &stream.OutputError{Path: path, Err: err}
 	}

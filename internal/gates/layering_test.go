@@ -16,14 +16,16 @@ import (
 // mayImport is the package table of the design: which packages of this module
 // each one may import. A package that is not listed here does not belong.
 var mayImport = map[string][]string{
-	"stream":            {},
-	"internal/splitmix": {},
-	"internal/words":    {},
-	"internal/agree":    {},
-	"internal/suggest":  {},
-	"internal/shell":    {},
-	"internal/gates":    {},
-	"internal/kernel":   {},
+	"stream":             {},
+	"internal/splitmix":  {},
+	"internal/words":     {},
+	"internal/agree":     {},
+	"internal/suggest":   {},
+	"internal/shell":     {},
+	"internal/localfile": {},
+	"internal/screen":    {}, // what terminals show
+	"internal/gates":     {},
+	"internal/kernel":    {},
 
 	// Of tests.
 	"internal/must":            {},
@@ -51,7 +53,7 @@ var mayImport = map[string][]string{
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/kernel", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/kernel", "internal/localfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
@@ -80,7 +82,7 @@ var mayImport = map[string][]string{
 	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg"},
-	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/suggest"},
+	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/localfile", "internal/rows", "internal/suggest"},
 	"cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"fsfs":           {"stream", "gram", "method", "internal/kernel"},
 	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
@@ -102,9 +104,9 @@ var mayImport = map[string][]string{
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools
 	"report":           {"stream", "internal/elbow"},
 	"internal/exit":    {"stream"},
-	"internal/program": {"stream", "internal/exit", "internal/suggest"},
+	"internal/program": {"stream", "internal/exit", "internal/screen", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.
-	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/shell"},
+	"cmd/ufs-stream": {"stream", "method", "methods", "ufs", "report", "chunkio", "internal/atomicfile", "internal/localfile", "internal/place", "internal/planted", "internal/program", "internal/recipe", "internal/screen", "internal/shell"},
 
 	// The bench: a package for each verb, and what they build on.
 	"bench":                    {"bench/internal/*", "internal/program"},

@@ -1,0 +1,129 @@
+//go:build unix
+
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+)
+
+// Links to folders are followed where they are named, and ** goes through none: with two that lead to
+// their own folder there is no end of paths.
+func TestExpandLinks(t *testing.T) {
+	tree(t, "d/x.parquet", "d/up -> .", "d/again -> .", "link -> d", "links/only -> ../d", "files/x.parquet -> ../d/x.parquet")
+	for args, want := range map[string]string{
+		"d": "d/x.parquet", "link": "link/x.parquet", "link/": "link/x.parquet", "links/*": "links/only/x.parquet",
+		"d/**/*.parquet": "d/x.parquet", "files/**": "files/x.parquet", "d/up/x.parquet": "d/up/x.parquet",
+	} {
+		if got, err := expand(t, args); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v, want %s", args, got, err, want)
+		}
+	}
+	for args, says := range map[string]string{"d/*/x.parquet": "the same file", "d/u*/a*/x.parquet d": "the same file", "links": "no data files"} {
+		if _, err := expand(t, args); !isData(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// A list that names itself, or one that names it back, is refused as what it is.
+func TestListsDoNotNest(t *testing.T) {
+	tree(t, "@file.parquet")
+	for name, line := range map[string]string{"self": "@self", "there": "@back", "back": "@there", "fine": "@file.parquet"} {
+		formattest.Must(t, os.WriteFile(name, []byte(line+"\n"), 0o600))
+	}
+	for _, list := range []string{"@self", "@there", "@back"} {
+		if _, err := expand(t, list); !isData(err) || !strings.Contains(err.Error(), "lists do not nest") {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+	if got, err := expand(t, "@fine"); err != nil || !slices.Equal(got, []string{"@file.parquet"}) {
+		t.Errorf("a file whose name begins with @: %q, %v", got, err)
+	}
+	list := newAccess(Options{Memory: 5}.withDefaults())
+	if _, err := list.expand(t.Context(), []string{"@self"}); !isData(err) || !strings.Contains(err.Error(), "memory-limit") {
+		t.Errorf("a list longer than the memory: %v", err)
+	}
+}
+
+// deepName is long enough that paths end after a few of it.
+var deepName = strings.Repeat("d", 60)
+
+// deepTree makes folders in one another below the working directory, deeper than any path reaches, and takes
+// them away in the end, which nothing can that goes by paths.
+func deepTree(t testing.TB, depth int) {
+	t.Helper()
+	at := unix.AT_FDCWD
+	for range depth {
+		formattest.Must(t, unix.Mkdirat(at, deepName, 0o700))
+		next, err := unix.Openat(at, deepName, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		formattest.Must(t, err)
+		if at >= 0 {
+			unix.Close(at)
+		}
+		at = next
+	}
+	t.Cleanup(func() { // from the end
+		for range depth {
+			above, err := unix.Openat(at, "..", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+			formattest.Must(t, err)
+			unix.Close(at)
+			formattest.Must(t, unix.Unlinkat(above, deepName, unix.AT_REMOVEDIR))
+			at = above
+		}
+		unix.Close(at)
+	})
+}
+
+// A tree deeper than paths can be is refused with the place where that begins, and is not looked through in part.
+func TestExpandDeep(t *testing.T) {
+	dir := t.TempDir()
+	if shm, err := os.MkdirTemp("/dev/shm", "ufs-deep"); err == nil { // a disk takes seconds for what memory has in one
+		t.Cleanup(func() { os.Remove(shm) })
+		dir = shm
+	}
+	t.Chdir(dir)
+	deepTree(t, 10_000)
+	for _, args := range []string{deepName, deepName + "/**/*.parquet", "**"} {
+		_, err := expand(t, args)
+		if !isData(err) || !errors.Is(err, unix.ENAMETOOLONG) || !strings.Contains(err.Error(), deepName+"/"+deepName) {
+			t.Errorf("%s: %.100v", args, err)
+		}
+	}
+}
+
+// Looking through folders ends with the context.
+func TestExpandEnds(t *testing.T) {
+	tree(t, "d/x.parquet", "d/sub/y.parquet")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, arg := range []string{"d", "d/**", "*/*.parquet"} {
+		if got, err := newAccess(Options{}.withDefaults()).expand(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, %v", arg, got, err)
+		}
+	}
+}
+
+// Many files cost a listing, and no more.
+func TestExpandMany(t *testing.T) {
+	const files = 2000
+	t.Chdir(t.TempDir())
+	formattest.Must(t, os.Mkdir("d", 0o700))
+	for i := range files {
+		formattest.Must(t, os.WriteFile(fmt.Sprintf("d/part-%05d.parquet", i), nil, 0o600))
+	}
+	for _, args := range []string{"d", "d/*", "d/**/*.parquet"} {
+		if got, err := expand(t, args); err != nil || len(got) != files || !slices.IsSorted(got) {
+			t.Errorf("%s: %d files, %v", args, len(got), err)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Package localfile opens local files that people name, whatever they turn out to be. A pipe is waited
+// for no longer than a context lasts: open(2) of one that nobody writes to does not return, and neither
+// Ctrl-C nor a deadline would end it. What has no end, as /dev/zero, or no bytes, as a folder, is refused.
+// Errors are without the path: whoever asks knows what the file is for.
+package localfile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// File is a regular file, or a pipe whose reads and writes end with the context.
+type File struct {
+	*os.File
+	ctx  context.Context //nolint:containedctx // that of reading: io.Reader has none
+	free func() bool
+}
+
+// Open opens a file or pipe for reading.
+func Open(ctx context.Context, path string) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		return openPipe(ctx, path, os.O_RDONLY)
+	}
+	if err := regular(info); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	return &File{File: f, ctx: ctx, free: func() bool { return true }}, nil
+}
+
+// OpenDevice opens what is there and no regular file, such as /dev/null or a pipe, for writing.
+func OpenDevice(ctx context.Context, path string) (*File, error) {
+	f, err := openPipe(ctx, path, os.O_WRONLY)
+	return f, bare(err)
+}
+
+// ReadAll is what a regular file, which may be read again, holds.
+func ReadAll(path string) ([]byte, error) {
+	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, bare(err)
+	}
+	b, err := os.ReadFile(path)
+	return b, bare(err)
+}
+
+// regular says why what stands at a place is no file of bytes.
+func regular(info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return syscall.EISDIR
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("is a pipe, which cannot be read twice")
+	case mode&fs.ModeSocket != 0:
+		return errors.New("is a socket")
+	case mode&fs.ModeDevice != 0:
+		return errors.New("is a device")
+	}
+	return errors.New("is not a regular file")
+}
+
+// openPipe opens a pipe in a goroutine of its own, which ends before this does.
+func openPipe(ctx context.Context, path string, mode int) (*File, error) {
+	type result struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, err := os.OpenFile(path, mode, 0)
+		done <- result{f, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		// The other end is opened for a moment, which is what open(2) waits for. It may begin to wait only now.
+		for r.f == nil && r.err == nil {
+			wake(path, mode)
+			select {
+			case r = <-done:
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if r.err == nil {
+			r.f.Close()
+		}
+		return nil, ctx.Err()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	f := &File{File: r.f, ctx: ctx}
+	f.free = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have none, and do not wait
+	return f, nil
+}
+
+// Read implements io.Reader.
+func (f *File) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	return n, f.ended(err)
+}
+
+// Write implements io.Writer.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, f.ended(err)
+}
+
+// WriteString and ReadFrom must not go past Write.
+func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
+
+// ReadFrom implements io.ReaderFrom.
+func (f *File) ReadFrom(r io.Reader) (int64, error) { return io.Copy(struct{ io.Writer }{f}, r) }
+
+// WriteTo implements io.WriterTo.
+func (f *File) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{f}) }
+
+// ended is the context's error where that ended a read or write.
+func (f *File) ended(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() != nil {
+		return f.ctx.Err()
+	}
+	return err
+}
+
+// Close implements io.Closer.
+func (f *File) Close() error {
+	f.free()
+	return f.File.Close()
+}
+
+// bare is err without the operation and the path.
+func bare(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
