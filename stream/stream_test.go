@@ -205,7 +205,7 @@ func TestSpell(t *testing.T) {
 		{fmt.Errorf("at x: %w; 100%% of it", usage), `at x: anchors 3: column "{seed}"; 100% of it`, `at x: --anchors 3: column "{seed}"; 100% of it`},
 		{Errorf("{rows}: %w", memory), "rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: memory-limit 3MiB",
 			"--rows: reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 3MiB"},
-		{errors.Join(usage, usage), "anchors 3: column \"{seed}\"\nanchors 3: column \"{seed}\"", "--anchors 3: column \"{seed}\"\n--anchors 3: column \"{seed}\""},
+		{errors.Join(usage, usage), "anchors 3: column \"{seed}\"\nanchors 3: column \"{seed}\"", "--anchors 3: column \"{seed}\"; --anchors 3: column \"{seed}\""},
 		{Usagef("%v %d", Option("k"), 3), "k 3", "--k 3"},
 		{Dataf("f", "{mu}: %w", ErrMissing), "f: mu: missing value", "f: --mu: missing value"},
 	} {

@@ -75,7 +75,7 @@ func (t Text) Spell(say Spelling) string {
 }
 
 // Spell is the text of err with options spelled by say: errors that name options do it
-// themselves, also inside errors that wrap them (fmt.Errorf, errors.Join).
+// themselves, also inside errors that wrap them (fmt.Errorf, errors.Join). It is one line.
 func Spell(err error, say Spelling) string {
 	if own, ok := err.(interface{ Spell(Spelling) string }); ok {
 		return own.Spell(say)
@@ -94,6 +94,9 @@ func Spell(err error, say Spelling) string {
 			continue
 		}
 		if before, after, ok := strings.Cut(rest, e.Error()); ok {
+			if before == "\n" { // of errors.Join: the text is one line
+				before = "; "
+			}
 			spelled.WriteString(before + Spell(e, say))
 			rest = after
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -137,9 +136,8 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 	if r.Altered > 0 {
 		c.say("written again, as it was changed or removed since: %s", plural(r.Altered, "file"))
 	}
-	_, err := fmt.Fprintf(c.out, "%s: %s, %s rows, %s, %s\n", place.Name(output), plural(done.Files, "file"), humanize.Comma(done.Rows),
+	return c.print("%s: %s, %s rows, %s, %s\n", place.Name(output), plural(done.Files, "file"), humanize.Comma(done.Rows),
 		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
-	return err
 }
 
 // handOn writes the text that reads the selected columns.

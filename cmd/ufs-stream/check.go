@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -97,7 +98,7 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 		if o.output.format == "json" {
 			return writeJSON(w, v)
 		}
-		return c.checkTable(w, v)
+		return forPeople(w, func(w *screen.Page) { c.checkTable(w, v) })
 	})
 	if err != nil {
 		return err
@@ -107,8 +108,8 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 
 // checkTable is the form for people: the errors, the columns that moved (all of them with -v),
 // and the verdict.
-func (c *cli) checkTable(w io.Writer, v *ufs.Verdict) error {
-	fmt.Fprintf(w, "%s of %s, scale %s, against %s rows of %s features\n\n", plural(v.K, "feature"), v.Method, v.Scale,
+func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
+	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", plural(v.K, "feature"), v.Method, v.Scale,
 		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))
 	rows := [][]string{
 		{"the selection, fitted to the new data", percent(1 - float64(v.Error))},
@@ -117,14 +118,12 @@ func (c *cli) checkTable(w io.Writer, v *ufs.Verdict) error {
 	if x := float64(v.ByOldWeights); x == x {
 		rows = append(rows, []string{"the selection by the weights of the baseline", percent(1 - x)})
 	}
-	if err := writeTable(w, []string{"explained by", ">share"}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
+	w.Table([]string{"explained by", ">share"}, rows)
+	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
 	if x := float64(v.LostBefore); x == x {
-		fmt.Fprintf(w, "; on the baseline %s", percent(x))
+		w.Printf("; on the baseline %s", percent(x))
 	}
-	fmt.Fprintln(w, ")")
+	w.Printf(")\n")
 	shifts := slices.Clone(v.Columns)
 	slices.SortStableFunc(shifts, func(a, b ufs.ColumnShift) int { return cmp.Compare(b.Index(), a.Index()) })
 	var moved [][]string
@@ -138,21 +137,19 @@ func (c *cli) checkTable(w io.Writer, v *ufs.Verdict) error {
 		if !c.verbose && len(moved) > shortList {
 			shown = moved[:shortList]
 		}
-		fmt.Fprintln(w)
-		if err := writeTable(w, []string{"column", "selected", ">index (PSI)", ">mean moved by (sd)", ">variance ratio", "moved"}, shown); err != nil {
-			return err
-		}
+		w.Printf("\n")
+		w.Table([]string{"column", "selected", ">index (PSI)", ">mean moved by (sd)", ">variance ratio", "moved"}, shown)
 		if n := len(moved) - len(shown); n > 0 {
-			fmt.Fprintf(w, "and %d more; -v lists them\n", n)
+			w.Printf("and %d more; -v lists them\n", n)
 		}
 	}
 	if !v.Again {
-		fmt.Fprintln(w, "\nthe selection still serves")
-		return transferFoot(w, v.Transfer)
+		w.Printf("\nthe selection still serves\n")
+		transferFoot(w, v.Transfer)
 	}
-	fmt.Fprintln(w, "\nselect again:")
+	w.Printf("\nselect again:\n")
 	for _, why := range v.Why {
-		fmt.Fprintln(w, " ", why)
+		w.Printf("  %s\n", why)
 	}
-	return transferFoot(w, v.Transfer)
+	transferFoot(w, v.Transfer)
 }

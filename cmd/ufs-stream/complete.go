@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -101,7 +102,7 @@ func completeColumns(several bool) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, c := range seen.Columns {
-			if strings.HasPrefix(c.Name, begun) && !strings.ContainsAny(c.Name, "\t\r\n,") && len(names) < manyNames {
+			if strings.HasPrefix(c.Name, begun) && screen.Text(c.Name) == c.Name && !strings.Contains(c.Name, ",") && len(names) < manyNames {
 				names = append(names, cobra.CompletionWithDesc(before+c.Name, c.Type))
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 )
 
 // TestMissingSelection: the message has the path once.
@@ -210,7 +211,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 	for _, c := range []struct{ given, shown int }{{0, 0}, {10, 10}, {11, 11}, {12, 11}, {100, 11}} {
 		var b bytes.Buffer
-		(&cli{err: &b}).warn(make([]string, c.given))
+		(&cli{err: screen.NewPage(&b)}).warn(make([]string, c.given))
 		if n := strings.Count(b.String(), "\n"); n != c.shown {
 			t.Errorf("%d warnings: %d lines, want %d", c.given, n, c.shown)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -74,10 +75,11 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 		return err
 	}
 	k := len(answer.Groups)
-	fmt.Fprintf(c.out, "made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
+	p := screen.NewPage(c.out)
+	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
 		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
 		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
-	fmt.Fprintf(c.out, "$ ufs-stream select %s -k %d --method %s --seed %d\n\n", path, k, methods.Fallback, max(q.Seed, 1))
+	p.Printf("$ ufs-stream select %s -k %d --method %s --seed %d\n\n", path, k, methods.Fallback, max(q.Seed, 1))
 
 	q.Inputs, q.K, q.Method = []string{path}, k, methods.Fallback // the answer is of what explains the rest
 	s, err := ufs.Select(ctx, q)
@@ -86,9 +88,7 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	}
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
-	if err := c.selectionTable(c.out, s); err != nil {
-		return err
-	}
+	c.selectionTable(p, s)
 	return c.judge(table, answer, s)
 }
 
@@ -98,11 +98,12 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 	for j, col := range table.Columns() {
 		at[col.Name] = j
 	}
+	p := screen.NewPage(c.out)
 	var chosen []int
 	for _, f := range s.Selected {
 		chosen = append(chosen, at[f.Name])
 	}
-	fmt.Fprintln(c.out)
+	p.Printf("\n")
 	for i, group := range answer.Groups {
 		var found, names []string
 		for _, j := range group {
@@ -117,15 +118,15 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 		if len(found) > 0 {
 			outcome = "found by " + strings.Join(found, ", ")
 		}
-		fmt.Fprintf(c.out, "factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
+		p.Printf("factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
 	found := answer.Found(chosen)
-	fmt.Fprintf(c.out, "\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))
+	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))
 	if found < len(answer.Groups) {
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
 	}
-	_, err := fmt.Fprintln(c.out, "the selection is right")
-	return err
+	p.Printf("the selection is right\n")
+	return p.Err()
 }
 
 // telemetry makes a lake in dir and says what is in it.
@@ -156,7 +157,6 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(c.out, "made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
+	return c.print("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
 		plural(len(made.Folders()), "file"), plural(columns, "column"), plural(len(made.Factors()), "factor"))
-	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -71,16 +72,16 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 		if o.output.format == "json" {
 			return writeJSON(w, d)
 		}
-		return c.diffTable(w, d)
+		return forPeople(w, func(w *screen.Page) { c.diffTable(w, d) })
 	})
 }
 
 // diffTable is the form for people. A list without entries is left out.
-func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
+func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 	side := func(s ufs.Side) string {
 		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percent(1-float64(s.Error)))
 	}
-	fmt.Fprintf(w, "old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
+	w.Printf("old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
 	dataLine(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
@@ -107,16 +108,14 @@ func (c *cli) diffTable(w io.Writer, d *ufs.Difference) error {
 		if len(part.rows) == 0 {
 			continue
 		}
-		fmt.Fprintln(w)
-		if err := writeTable(w, part.head, part.rows); err != nil {
-			return err
-		}
+		w.Printf("\n")
+		w.Table(part.head, part.rows)
 	}
-	return nil
+	return
 }
 
 // dataLine says what changed in the data, if anything has.
-func dataLine(w io.Writer, d ufs.DataShift) {
+func dataLine(w *screen.Page, d ufs.DataShift) {
 	var said []string
 	counted := func(n int64, what string) {
 		if n > 0 {
@@ -135,7 +134,7 @@ func dataLine(w io.Writer, d ufs.DataShift) {
 	listed(d.New, "new")
 	listed(d.Gone, "gone")
 	if said != nil {
-		fmt.Fprintf(w, "the data: %s\n", strings.Join(said, "; "))
+		w.Printf("the data: %s\n", strings.Join(said, "; "))
 	}
 }
 

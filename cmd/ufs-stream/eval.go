@@ -130,7 +130,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.warn(r.Warnings)
-	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return renderEvaluation(w, r, o.output.format) }); err != nil {
+	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
 	c.noteRun(0, r.Timing, r.Memory)

@@ -7,21 +7,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func renderEvaluation(w io.Writer, e *stream.Evaluation, format string) error {
+func (c *cli) renderEvaluation(w io.Writer, e *stream.Evaluation, format string) error {
 	switch format {
 	case "json":
 		return e.Encode(w)
 	case "csv":
-		return evaluationCSV(w, e)
+		return c.evaluationCSV(w, e)
 	}
-	return evaluationTable(w, e)
+	return forPeople(w, func(w *screen.Page) { evaluationTable(w, e) })
 }
 
 // evaluationCSV writes a line for each result, in full precision; what is absent is empty.
-func evaluationCSV(w io.Writer, e *stream.Evaluation) error {
+func (c *cli) evaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	head := []string{"name", "method", "k"}
 	for _, score := range new(stream.Evaluated).ClusterScores() {
 		head = append(head, score.Field+"_mean", score.Field+"_std")
@@ -57,7 +58,7 @@ func evaluationCSV(w io.Writer, e *stream.Evaluation) error {
 		}
 		rows = append(rows, row)
 	}
-	return writeCSV(w, head, rows)
+	return c.writeCSV(w, head, rows)
 }
 
 // spreadPercent is "60.1 ± 1.2".

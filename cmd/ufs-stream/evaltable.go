@@ -2,16 +2,16 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // evaluationTable writes a block for each k, with all features at its foot.
-func evaluationTable(w io.Writer, r *stream.Evaluation) error {
+func evaluationTable(w *screen.Page, r *stream.Evaluation) {
 	evaluationHeader(w, r)
 	var all *stream.Evaluated
 	var blocks [][]*stream.Evaluated
@@ -27,36 +27,34 @@ func evaluationTable(w io.Writer, r *stream.Evaluation) error {
 		}
 	}
 	for _, block := range blocks {
-		fmt.Fprintln(w)
+		w.Printf("\n")
 		if all != nil {
 			block = append(block, all)
 		}
-		if err := evaluationBlock(w, r, block); err != nil {
-			return err
-		}
+		evaluationBlock(w, r, block)
 	}
 	if r.Label != "" {
-		fmt.Fprintf(w, "\n* the best NMI sqrt of its k, or not significantly worse (Welch's t-test at 5 %%); p: the test against the best")
+		w.Printf("\n* the best NMI sqrt of its k, or not significantly worse (Welch's t-test at 5 %%); p: the test against the best")
 		if all != nil {
-			fmt.Fprintf(w, "; all features are outside the comparison")
+			w.Printf("; all features are outside the comparison")
 		}
-		fmt.Fprintln(w)
+		w.Printf("\n")
 	}
-	fmt.Fprintln(w, "error: share of the data's sum of squares that is not reconstructed; redundancy: mean |correlation| of the pairs")
-	return transferFoot(w, r.Transfer)
+	w.Printf("error: share of the data's sum of squares that is not reconstructed; redundancy: mean |correlation| of the pairs\n")
+	transferFoot(w, r.Transfer)
 }
 
 // evaluationHeader says what was done.
-func evaluationHeader(w io.Writer, r *stream.Evaluation) {
+func evaluationHeader(w *screen.Page, r *stream.Evaluation) {
 	rows := humanize.Comma(r.RowsUsed) + " rows"
 	if r.Sampled {
 		rows = fmt.Sprintf("%s of %s rows, a seeded sample (--sample)", humanize.Comma(r.RowsUsed), humanize.Comma(r.Rows))
 	} else if r.RowsUsed < r.Rows {
 		rows = fmt.Sprintf("%s of %s rows", humanize.Comma(r.RowsUsed), humanize.Comma(r.Rows))
 	}
-	fmt.Fprintf(w, "judged by %s", rows)
+	w.Printf("judged by %s", rows)
 	if n := r.Unlabelled; n > 0 {
-		fmt.Fprintf(w, " (%s without a label left out)", humanize.Comma(n))
+		w.Printf(" (%s without a label left out)", humanize.Comma(n))
 	}
 	if r.Label != "" {
 		values := "values as in the file"
@@ -71,20 +69,20 @@ func evaluationHeader(w io.Writer, r *stream.Evaluation) {
 		if r.Restarts > 1 {
 			of = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
 		}
-		fmt.Fprintf(w, "; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
+		w.Printf("; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
 			len(r.Classes), r.Label, r.Protocol, plural(r.Runs, "run"), of, kind, plural(r.Clusters, "cluster"), values, r.Seed)
 		for i := range r.Results {
 			if r.Results[i].Name == ufs.RandomBaseline {
-				fmt.Fprint(w, "; random: other features in every run")
+				w.Printf("; random: other features in every run")
 				break
 			}
 		}
 	}
-	fmt.Fprintf(w, "\nreconstruction error in scale %s\n", r.ReconstructionScale)
+	w.Printf("\nreconstruction error in scale %s\n", r.ReconstructionScale)
 }
 
 // evaluationBlock is the table of one k.
-func evaluationBlock(w io.Writer, r *stream.Evaluation, block []*stream.Evaluated) error {
+func evaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.Evaluated) {
 	stability := false
 	for _, t := range block {
 		stability = stability || t.Stability != nil
@@ -134,5 +132,5 @@ func evaluationBlock(w io.Writer, r *stream.Evaluation, block []*stream.Evaluate
 		}
 		rows = append(rows, row)
 	}
-	return writeTable(w, head, rows)
+	w.Table(head, rows)
 }

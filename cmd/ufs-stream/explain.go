@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -96,7 +97,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 		if o.output.format == "json" {
 			return writeJSON(w, x)
 		}
-		return c.explainTable(w, x)
+		return forPeople(w, func(w *screen.Page) { c.explainTable(w, x) })
 	})
 }
 
@@ -126,29 +127,27 @@ func columnsAndInputs(s *stream.Selection, args []string) (columns, inputs []str
 }
 
 // explainTable is the form for people: a paragraph a column.
-func (c *cli) explainTable(w io.Writer, x *ufs.Explanation) error {
-	fmt.Fprintf(w, "%s of %s (scale %s)", plural(x.K, "feature"), x.Method, x.Scale)
+func (c *cli) explainTable(w *screen.Page, x *ufs.Explanation) {
+	w.Printf("%s of %s (scale %s)", plural(x.K, "feature"), x.Method, x.Scale)
 	if d := x.Data; d != nil {
-		fmt.Fprintf(w, "; correlations of %s features over %s rows", humanize.Comma(int64(d.Features)), humanize.Comma(d.RowsUsed))
+		w.Printf("; correlations of %s features over %s rows", humanize.Comma(int64(d.Features)), humanize.Comma(d.RowsUsed))
 		if d.Scale == "rank" {
-			fmt.Fprint(w, ", of the normal scores of their ranks")
+			w.Printf(", of the normal scores of their ranks")
 		}
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 	for _, col := range x.Columns {
-		fmt.Fprintf(w, "\n%s: %s\n", col.Name, verdictOn(col))
+		w.Printf("\n%s: %s\n", col.Name, verdictOn(col))
 		c.standsFor(w, col)
 		if col.Relations == nil {
 			continue
 		}
-		if err := c.relations(w, col); err != nil {
-			return err
-		}
+		c.relations(w, col)
 	}
 	if x.More != "" {
-		fmt.Fprintf(w, "\n%s\n", x.More)
+		w.Printf("\n%s\n", x.More)
 	}
-	return transferFoot(w, x.Transfer)
+	transferFoot(w, x.Transfer)
 }
 
 // verdictOn says what became of a column.
@@ -175,19 +174,19 @@ func verdictOn(col ufs.ExplainedColumn) string {
 	return col.State
 }
 
-func (c *cli) standsFor(w io.Writer, col ufs.ExplainedColumn) {
+func (c *cli) standsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	if col.State != ufs.StateKept {
 		return
 	}
 	if len(col.StandsFor) == 0 {
-		fmt.Fprintln(w, "  stands for no dropped column")
+		w.Printf("  stands for no dropped column\n")
 		return
 	}
 	var names []string
 	for _, s := range c.firstOf(len(col.StandsFor)) {
 		names = append(names, fmt.Sprintf("%s (%s)", col.StandsFor[s].Name, percent(float64(col.StandsFor[s].Explained))))
 	}
-	fmt.Fprintf(w, "  stands for %s: %s%s\n", plural(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMore(len(col.StandsFor)-len(names)))
+	w.Printf("  stands for %s: %s%s\n", plural(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMore(len(col.StandsFor)-len(names)))
 }
 
 // fewShown is how many of a list a line shows without -v.
@@ -213,7 +212,7 @@ func andMore(n int) string {
 }
 
 // relations says what a column has to do with the others.
-func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
+func (c *cli) relations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
 	of := "the chosen features"
 	if col.State == ufs.StateKept {
@@ -223,18 +222,18 @@ func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
 	if r.Exact {
 		exactly = ", exactly"
 	}
-	fmt.Fprintf(w, "  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
+	w.Printf("  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
 		rough(r.Mean), rough(r.Std), of, rough(r.R2), exactly, rough(r.Residual))
-	fmt.Fprintf(w, "  VIF %s on all other columns", inflated(r.VIF, r.Determined))
+	w.Printf("  VIF %s on all other columns", inflated(r.VIF, r.Determined))
 	if r.VIFSelected != nil {
-		fmt.Fprintf(w, ", %s among the chosen ones", inflated(*r.VIFSelected, r.Exact))
+		w.Printf(", %s among the chosen ones", inflated(*r.VIFSelected, r.Exact))
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 	for _, l := range r.Combinations {
-		fmt.Fprintf(w, "  exactly: %s\n", equation(l))
+		w.Printf("  exactly: %s\n", equation(l))
 	}
 	if r.LongCombinations {
-		fmt.Fprintln(w, "  the other columns determine it together; no combination of 20 or fewer of them does")
+		w.Printf("  the other columns determine it together; no combination of 20 or fewer of them does\n")
 	}
 	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
 	var rows [][]string
@@ -244,11 +243,9 @@ func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
 	if rows != nil {
 		shown := len(rows)
 		rows = append(rows, []string{"  (constant)", rough(r.Constant), ""})
-		if err := writeTable(w, []string{"  explained by", ">weight", ">in standard deviations"}, rows); err != nil {
-			return err
-		}
+		w.Table([]string{"  explained by", ">weight", ">in standard deviations"}, rows)
 		if n := andMore(len(terms) - shown); n != "" {
-			fmt.Fprintf(w, " %s; -v shows them\n", n)
+			w.Printf(" %s; -v shows them\n", n)
 		}
 	}
 	rows = nil
@@ -256,9 +253,9 @@ func (c *cli) relations(w io.Writer, col ufs.ExplainedColumn) error {
 		rows = append(rows, []string{"  " + n.Name, rough(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
 	}
 	if rows == nil {
-		return nil
+		return
 	}
-	return writeTable(w, []string{"  nearest", ">correlation", "selected"}, rows)
+	w.Table([]string{"  nearest", ">correlation", "selected"}, rows)
 }
 
 func inflated(vif stream.Number, infinite bool) string {

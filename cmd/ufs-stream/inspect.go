@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -61,15 +62,15 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 		return err
 	}
 	c.warn(seen.Warnings)
-	return c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return renderInspection(w, seen, o.output.format, c.verbose) })
+	return c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderInspection(w, seen, o.output.format) })
 }
 
-func renderInspection(w io.Writer, s *ufs.Inspection, format string, verbose bool) error {
+func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) error {
 	if format == "json" {
 		return writeJSON(w, s)
 	}
 	columns, folded := s.Columns, false
-	if format == "table" && !verbose && len(columns) > wideTable {
+	if format == "table" && !c.verbose && len(columns) > wideTable {
 		columns, folded = foldColumns(columns), true
 	}
 	head := []string{"column", "type", ">nulls"}
@@ -93,16 +94,18 @@ func renderInspection(w io.Writer, s *ufs.Inspection, format string, verbose boo
 		for j := range head {
 			head[j] = strings.TrimPrefix(head[j], ">")
 		}
-		return writeCSV(w, head, rows)
+		return c.writeCSV(w, head, rows)
 	}
-	inspectionHead(w, s, verbose)
-	if folded {
-		fmt.Fprint(w, "a line is all columns of one type and use, with sums of their counts and the ends of their ranges; -v lists each\n\n")
-	}
-	return writeTable(w, head, rows)
+	return forPeople(w, func(w *screen.Page) {
+		inspectionHead(w, s, c.verbose)
+		if folded {
+			w.Printf("a line is all columns of one type and use, with sums of their counts and the ends of their ranges; -v lists each\n\n")
+		}
+		w.Table(head, rows)
+	})
 }
 
-func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
+func inspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 	what := "input"
 	if s.Kind != "dataset" {
 		what = s.Kind + " statistics"
@@ -114,7 +117,7 @@ func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
 	if s.Groups != nil {
 		rows += " in " + plural(*s.Groups, "row group")
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s; %d of %d columns are features\n",
+	w.Printf("%s: %s, %s, %s; %d of %d columns are features\n",
 		what, plural(len(s.Inputs), "file"), humanize.IBytes(uint64(s.Bytes)), rows, s.Features, len(s.Columns))
 	if p := s.Part; p != nil {
 		which := "all " + plural(p.Of, "shard")
@@ -127,28 +130,28 @@ func inspectionHead(w io.Writer, s *ufs.Inspection, verbose bool) {
 		if p.Round != "" {
 			which += ", scanned with a profile of all of them"
 		}
-		fmt.Fprintf(w, "  plan %s: %s\n", p.Plan, which)
+		w.Printf("  plan %s: %s\n", p.Plan, which)
 	}
 	for i, in := range s.Inputs {
 		if i == shortList && !verbose {
-			fmt.Fprintf(w, "  and %d more files; -v lists them\n", len(s.Inputs)-i)
+			w.Printf("  and %d more files; -v lists them\n", len(s.Inputs)-i)
 			break
 		}
 		if s.Rows == nil { // only the schema of a stream was read
 			continue
 		}
-		fmt.Fprintf(w, "  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
+		w.Printf("  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
 	}
 	for i, note := range s.Notes {
 		if i == shortList && !verbose {
 			break
 		}
-		fmt.Fprintf(w, "  %s\n", note)
+		w.Printf("  %s\n", note)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
-		fmt.Fprintf(w, "  --%s %s\n", name, s.Options[name])
+		w.Printf("  --%s %s\n", name, s.Options[name])
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 }
 
 // count is a number of entries; "?" where it is not known.

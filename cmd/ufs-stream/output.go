@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -17,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -128,43 +130,40 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeTable writes rows aligned in columns; a column whose head begins with ">"
-// stands to the right.
-func writeTable(w io.Writer, head []string, rows [][]string) error {
-	right := make([]bool, len(head))
-	width := make([]int, len(head))
-	names := make([]string, len(head))
-	for j, h := range head {
-		names[j], right[j] = strings.CutPrefix(h, ">")
-	}
-	all := append([][]string{names}, rows...)
-	for _, r := range all {
-		for j, cell := range r {
-			width[j] = max(width[j], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, r := range all {
-		var line strings.Builder
-		for j, cell := range r {
-			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
-			if right[j] {
-				line.WriteString(pad + cell + "  ")
-			} else {
-				line.WriteString(cell + pad + "  ")
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// forPeople writes what show puts on a page.
+func forPeople(w io.Writer, show func(*screen.Page)) error {
+	p := screen.NewPage(w)
+	show(p)
+	return p.Err()
 }
 
-// writeCSV writes head and rows as RFC 4180 CSV.
-func writeCSV(w io.Writer, head []string, rows [][]string) error {
-	c := csv.NewWriter(w)
-	if err := c.Write(head); err != nil {
+// print writes a line or more of a result for people to standard output.
+func (c *cli) print(format string, args ...any) error {
+	return forPeople(c.out, func(p *screen.Page) { p.Printf(format, args...) })
+}
+
+// writeCSV writes head and rows as RFC 4180 CSV. It is for programs, so names stay what they are: an
+// apostrophe before those that a spreadsheet takes for formulas would make other names of them. That
+// there are such names is said instead.
+func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
+	to := csv.NewWriter(w)
+	if err := to.Write(head); err != nil {
 		return err
 	}
-	return c.WriteAll(rows)
+	for _, row := range rows {
+		if i := slices.IndexFunc(row, isFormula); i >= 0 {
+			c.warn([]string{fmt.Sprintf("a spreadsheet takes the name %q for a formula, and others like it; import the columns of this CSV as text", row[i])})
+			break
+		}
+	}
+	return to.WriteAll(rows)
+}
+
+// isFormula reports whether a spreadsheet may take a cell for a formula that is no number.
+func isFormula(cell string) bool {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return false
+	}
+	_, err := strconv.ParseFloat(cell, 64)
+	return err != nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -69,11 +69,11 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 	}
 	unconverged := err
 	var warnings []string
-	render := func(w io.Writer) error { return renderCurve(w, p.Curve, o.output.format) }
+	render := func(w io.Writer) error { return c.renderCurve(w, p.Curve, o.output.format) }
 	if g := p.Grid; g != nil {
 		warnings = g.Warnings
 		c.noteRun(g.Passes, g.Timing, g.Memory)
-		render = func(w io.Writer) error { return renderGrid(w, g, o.output.format) }
+		render = func(w io.Writer) error { return c.renderGrid(w, g, o.output.format) }
 	} else {
 		warnings = p.Curve.Warnings
 		c.noteRun(p.Curve.Passes, p.Curve.Timing, p.Curve.Memory)
@@ -89,8 +89,7 @@ func (c *cli) path(cmd *cobra.Command, args []string, o *selectFlags) error {
 }
 
 // renderCurve writes p in a format.
-func renderCurve(w io.Writer, p *stream.Curve, format string) error {
-	var rows [][]string
+func (c *cli) renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	groups := slices.ContainsFunc(p.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
 	priced := len(p.Points) > 0 && p.Points[0].Cost != nil
 	switch format {
@@ -104,6 +103,7 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 		if priced {
 			head = append(head, "cost", "total_cost")
 		}
+		var rows [][]string
 		for _, t := range p.Points {
 			row := []string{strconv.Itoa(t.K), t.Name, exact(t.Score), exact(t.Error), exact(t.Explained)}
 			if groups {
@@ -114,9 +114,14 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 			}
 			rows = append(rows, row)
 		}
-		return writeCSV(w, head, rows)
+		return c.writeCSV(w, head, rows)
 	}
-	fmt.Fprintf(w, "%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
+	return forPeople(w, func(w *screen.Page) { curveTable(w, p, groups, priced) })
+}
+
+// curveTable is the form for people.
+func curveTable(w *screen.Page, p *stream.Curve, groups, priced bool) {
+	w.Printf("%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
 	head := []string{">k", "feature", ">error", ">explained"}
 	if groups {
@@ -132,6 +137,7 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	if priced {
 		head = append(head, ">cost", ">together")
 	}
+	var rows [][]string
 	for _, t := range p.Points {
 		row := []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))}
 		if known {
@@ -145,21 +151,17 @@ func renderCurve(w io.Writer, p *stream.Curve, format string) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := writeTable(w, head, rows); err != nil {
-		return err
-	}
-	if err := sizeTable(w, p.Size, groups || priced); err != nil {
-		return err
-	}
-	return transferFoot(w, p.Transfer)
+	w.Table(head, rows)
+	sizeTable(w, p.Size, groups || priced)
+	transferFoot(w, p.Transfer)
 }
 
 // sizeTable says what the rules say of how many features to keep.
-func sizeTable(w io.Writer, s *stream.Size, groups bool) error {
+func sizeTable(w *screen.Page, s *stream.Size, groups bool) {
 	if s == nil {
-		return nil
+		return
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 	var rows [][]string
 	for _, r := range s.Rules {
 		k := strconv.Itoa(r.K)
@@ -172,17 +174,14 @@ func sizeTable(w io.Writer, s *stream.Size, groups bool) error {
 	if groups {
 		head[0] = "how many single features"
 	}
-	if err := writeTable(w, head, rows); err != nil {
-		return err
-	}
+	w.Table(head, rows)
 	switch {
 	case !groups:
-		fmt.Fprintf(w, "\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
+		w.Printf("\nrecommended: -k %d: %s\n", s.Recommended, s.Why)
 	case s.Groups > 0:
-		fmt.Fprintf(w, "\nrecommended: -k %d: as select -k auto; of single features %d would be worth keeping: %s\n", s.Groups, s.Recommended, s.Why)
+		w.Printf("\nrecommended: -k %d: as select -k auto; of single features %d would be worth keeping: %s\n", s.Groups, s.Recommended, s.Why)
 	default:
-		fmt.Fprintf(w, "\nrecommended: more than these; of single features %d would be worth keeping: %s\n", s.Recommended, s.Why)
+		w.Printf("\nrecommended: more than these; of single features %d would be worth keeping: %s\n", s.Recommended, s.Why)
 	}
-	_, err := fmt.Fprintf(w, "%s\n", beyondSize(s, false))
-	return err
+	w.Printf("%s\n", beyondSize(s, false))
 }

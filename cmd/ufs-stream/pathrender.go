@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,7 +31,7 @@ func secondOf(t stream.GridSetting) stream.Number {
 func pricedGrid(g *stream.Grid) bool { return len(g.Settings) > 0 && g.Settings[0].Cost != nil }
 
 // renderGrid writes g in a format.
-func renderGrid(w io.Writer, g *stream.Grid, format string) error {
+func (c *cli) renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	n := len(g.Settings)
 	second, priced := secondFlag(g), pricedGrid(g)
 	switch format {
@@ -50,17 +50,24 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 		if priced {
 			head = append(head, "cost")
 		}
-		return writeCSV(w, head, rows)
+		return c.writeCSV(w, head, rows)
 	case "parquet":
 		return gridParquet(w, g)
 	}
-	fmt.Fprintf(w, "%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, plural(n, "setting"), g.Options["scale"],
+	return forPeople(w, func(w *screen.Page) { gridTable(w, g) })
+}
+
+// gridTable is the form for people.
+func gridTable(w *screen.Page, g *stream.Grid) {
+	n := len(g.Settings)
+	second, priced := secondFlag(g), pricedGrid(g)
+	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, plural(n, "setting"), g.Options["scale"],
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
 	what := "features"
 	if g.Members != nil {
 		what = "groups or features"
 	}
-	fmt.Fprintf(w, "agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, what)
+	w.Printf("agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, what)
 	rows := make([][]string, n)
 	for i, t := range g.Settings {
 		state := "yes"
@@ -76,15 +83,13 @@ func renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	if priced {
 		head = append(head, ">cost")
 	}
-	if err := writeTable(w, head, rows); err != nil {
-		return err
-	}
+	w.Table(head, rows)
 	if g.Recommended < 0 {
-		fmt.Fprintf(w, "\nno setting is recommended: %s\n", g.Why)
+		w.Printf("\nno setting is recommended: %s\n", g.Why)
 	} else {
-		fmt.Fprintf(w, "\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
+		w.Printf("\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
 	}
-	return transferFoot(w, g.Transfer)
+	transferFoot(w, g.Transfer)
 }
 
 // settingFlags are those that ask select for setting t.

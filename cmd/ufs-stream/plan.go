@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -88,7 +89,7 @@ func (c *cli) plan(cmd *cobra.Command, args []string, o *selectFlags, m *machine
 		if o.output.format == "json" {
 			return writeJSON(w, f)
 		}
-		return forecastTable(w, f)
+		return forPeople(w, func(w *screen.Page) { forecastTable(w, f) })
 	})
 }
 
@@ -115,7 +116,7 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 func inMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
 // forecastTable is the form for people.
-func forecastTable(w io.Writer, f *ufs.Forecast) error {
+func forecastTable(w *screen.Page, f *ufs.Forecast) {
 	rows := "unknown rows"
 	if f.Rows >= 0 {
 		rows = humanize.Comma(f.Rows) + " rows"
@@ -179,9 +180,8 @@ func forecastTable(w io.Writer, f *ufs.Forecast) error {
 	if f.Why != "" {
 		lines = slices.Insert(lines, 1, []string{"", f.Why})
 	}
-	err := writeTable(w, []string{"select would", ""}, lines)
-	if err == nil && f.Machines != nil {
-		err = machinesTable(w, f.Machines)
+	w.Table([]string{"select would", ""}, lines)
+	if f.Machines != nil {
+		machinesTable(w, f.Machines)
 	}
-	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -50,12 +50,12 @@ func (m *machinesFlags) estimate(cmd *cobra.Command, f *ufs.Forecast) error {
 }
 
 // machinesTable is the form for people, below that of the forecast.
-func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
+func machinesTable(w *screen.Page, m *ufs.MachinesForecast) {
 	rounds := "one round of scan and merge"
 	if m.Rounds > 1 {
 		rounds = fmt.Sprintf("%d rounds of scan and merge", m.Rounds)
 	}
-	fmt.Fprintf(w, "\nEstimate, nothing was run: %s, machines of %s, %s\n\n", rounds, plural(m.Cores, "core"), plural(m.Groups, "row group"))
+	w.Printf("\nEstimate, nothing was run: %s, machines of %s, %s\n\n", rounds, plural(m.Cores, "core"), plural(m.Groups, "row group"))
 	var rows [][]string
 	for _, p := range m.Points {
 		levels := ""
@@ -67,23 +67,21 @@ func machinesTable(w io.Writer, m *ufs.MachinesForecast) error {
 			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), humanize.IBytes(uint64(p.Parts)), p.Bound,
 		})
 	}
-	if err := writeTable(w, []string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
+	w.Table([]string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows)
+	w.Printf("\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", plural(m.Knee.Machines, "machine"), span(m.Knee.Total))
 	bySource := map[string][]string{}
 	for _, r := range m.Rates {
 		bySource[r.Source] = append(bySource[r.Source], r.Name+" "+r.Text)
 	}
 	for _, source := range []string{"given", "measured", "assumed"} {
 		if len(bySource[source]) > 0 {
-			fmt.Fprintf(w, "Rates %s: %s\n", source, strings.Join(bySource[source], ", "))
+			w.Printf("Rates %s: %s\n", source, strings.Join(bySource[source], ", "))
 		}
 	}
 	for _, warning := range m.Warnings {
-		fmt.Fprintf(w, "Note: %s\n", warning)
+		w.Printf("Note: %s\n", warning)
 	}
-	return nil
+	return
 }
 
 // span is a time for people, two or three digits of it.

@@ -14,6 +14,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -157,7 +158,7 @@ func (c *cli) newPrinter(p ufs.Progress) printer {
 	mode := c.progress.value
 	if mode == "auto" {
 		mode = "off"
-		if isTerminal(c.err) {
+		if isTerminal(c.terminal) {
 			mode = "lines"
 			if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
 				mode = "tty"
@@ -168,11 +169,11 @@ func (c *cli) newPrinter(p ufs.Progress) printer {
 	case c.quiet || mode == "off":
 		return nil
 	case mode == "json":
-		return jsonPrinter{json.NewEncoder(c.err)}
+		return jsonPrinter{json.NewEncoder(screen.NewPage(c.terminal))}
 	case mode == "lines":
-		return linePrinter{c.err}
+		return linePrinter{screen.NewPage(c.terminal)}
 	}
-	return newBarPrinter(c.err, p)
+	return newBarPrinter(c.terminal, p)
 }
 
 func isTerminal(w io.Writer) bool {
@@ -190,11 +191,11 @@ func (p jsonPrinter) close()               {}
 func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
 
 // linePrinter writes a plain line now and then, for terminals without animation.
-type linePrinter struct{ w io.Writer }
+type linePrinter struct{ w *screen.Page }
 
 func (p linePrinter) every() time.Duration { return 10 * time.Second }
 func (p linePrinter) close()               {}
-func (p linePrinter) show(s snapshot)      { fmt.Fprintln(p.w, s.line()) }
+func (p linePrinter) show(s snapshot)      { p.w.Printf("%s\n", s.line()) }
 
 // barPrinter is an animated bar.
 type barPrinter struct {
@@ -218,7 +219,7 @@ func (t *lineText) set(s string) {
 func (t *lineText) draw(decor.Statistics) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.s
+	return screen.Text(t.s)
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -84,14 +85,14 @@ func (c *cli) redundancy(cmd *cobra.Command, args []string, o *redundancyFlags) 
 		case "json":
 			return writeJSON(w, found)
 		case "csv":
-			return redundancyCSV(w, found)
+			return c.redundancyCSV(w, found)
 		}
-		return c.redundancyTable(w, found)
+		return forPeople(w, func(w *screen.Page) { c.redundancyTable(w, found) })
 	})
 }
 
 // redundancyCSV has a row a column, cluster by cluster.
-func redundancyCSV(w io.Writer, r *ufs.Redundant) error {
+func (c *cli) redundancyCSV(w io.Writer, r *ufs.Redundant) error {
 	drops, copies := make(map[string]ufs.AlikeDrop), make(map[string]string)
 	for _, d := range r.Dropped {
 		drops[d.Name] = d
@@ -119,11 +120,11 @@ func redundancyCSV(w io.Writer, r *ufs.Redundant) error {
 			})
 		}
 	}
-	return writeCSV(w, []string{"name", "cluster", "size", "representative", "r2_own", "r2_next", "ratio", "vif", "kept", "dropped_for", "correlation", "copy_of"}, rows)
+	return c.writeCSV(w, []string{"name", "cluster", "size", "representative", "r2_own", "r2_next", "ratio", "vif", "kept", "dropped_for", "correlation", "copy_of"}, rows)
 }
 
 // redundancyTable is the form for people.
-func (c *cli) redundancyTable(w io.Writer, r *ufs.Redundant) error {
+func (c *cli) redundancyTable(w *screen.Page, r *ufs.Redundant) {
 	rows := humanize.Comma(r.RowsUsed) + " rows"
 	if r.RowsUsed != r.Rows {
 		rows = fmt.Sprintf("%s of %s rows", humanize.Comma(r.RowsUsed), humanize.Comma(r.Rows))
@@ -132,34 +133,32 @@ func (c *cli) redundancyTable(w io.Writer, r *ufs.Redundant) error {
 	if r.Scale == "rank" {
 		scores = ", by normal scores of their ranks"
 	}
-	fmt.Fprintf(w, "%s over %s%s: rank %s, %s\n", plural(r.Features, "feature"), rows, scores, humanize.Comma(int64(r.Rank)), plural(len(r.Clusters), "cluster"))
+	w.Printf("%s over %s%s: rank %s, %s\n", plural(r.Features, "feature"), rows, scores, humanize.Comma(int64(r.Rank)), plural(len(r.Clusters), "cluster"))
 	var several []ufs.AlikeCluster
 	for _, cl := range r.Clusters {
 		if len(cl.Columns) > 1 || c.verbose {
 			several = append(several, cl)
 		}
 	}
-	if err := c.clusterTable(w, several); err != nil {
-		return err
-	}
+	c.clusterTable(w, several)
 	if n := len(r.Clusters) - len(several); n > 0 {
-		fmt.Fprintf(w, "%s like no other\n", plural(n, "column"))
+		w.Printf("%s like no other\n", plural(n, "column"))
 	}
 	c.duplicates(w, r)
 	c.exactCombinations(w, r)
-	fmt.Fprintf(w, "\n%s kept, no two correlated above %v; %d dropped", plural(len(r.Kept), "column"), float64(r.Threshold), len(r.Dropped))
+	w.Printf("\n%s kept, no two correlated above %v; %d dropped", plural(len(r.Kept), "column"), float64(r.Threshold), len(r.Dropped))
 	for i, at := range c.firstOf(len(r.Dropped)) {
 		d := r.Dropped[at]
-		fmt.Fprintf(w, "%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], d.Name, d.For, rough(d.Correlation))
+		w.Printf("%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], d.Name, d.For, rough(d.Correlation))
 	}
-	fmt.Fprintf(w, "%s\n", andMore(len(r.Dropped)-len(c.firstOf(len(r.Dropped)))))
+	w.Printf("%s\n", andMore(len(r.Dropped)-len(c.firstOf(len(r.Dropped)))))
 	c.leftOutTable(w, r.LeftOut)
-	return transferFoot(w, r.Transfer)
+	transferFoot(w, r.Transfer)
 }
 
-func (c *cli) clusterTable(w io.Writer, clusters []ufs.AlikeCluster) error {
+func (c *cli) clusterTable(w *screen.Page, clusters []ufs.AlikeCluster) {
 	if len(clusters) == 0 {
-		return nil
+		return
 	}
 	shown := clusters
 	if !c.verbose && len(shown) > 2*shortList {
@@ -174,45 +173,43 @@ func (c *cli) clusterTable(w io.Writer, clusters []ufs.AlikeCluster) error {
 		list := strings.Join(others, ", ") + andMore(len(cl.Columns)-1-len(others))
 		table = append(table, []string{strconv.Itoa(cl.Cluster), humanize.Comma(int64(len(cl.Columns))), percent(float64(cl.Explained)), cl.Representative, rough(cl.Columns[0].Ratio), list})
 	}
-	fmt.Fprintln(w)
-	if err := writeTable(w, []string{">cluster", ">columns", ">explained", "representative", ">ratio", "and"}, table); err != nil {
-		return err
-	}
+	w.Printf("\n")
+	w.Table([]string{">cluster", ">columns", ">explained", "representative", ">ratio", "and"}, table)
 	if n := len(clusters) - len(shown); n > 0 {
-		fmt.Fprintf(w, "and %s; -v lists them\n", plural(n, "smaller cluster"))
+		w.Printf("and %s; -v lists them\n", plural(n, "smaller cluster"))
 	}
-	return nil
+	return
 }
 
-func (c *cli) duplicates(w io.Writer, r *ufs.Redundant) {
+func (c *cli) duplicates(w *screen.Page, r *ufs.Redundant) {
 	if len(r.Duplicates) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nduplicates (%d):\n", len(r.Duplicates))
+	w.Printf("\nduplicates (%d):\n", len(r.Duplicates))
 	for _, at := range c.shortOf(len(r.Duplicates)) {
 		d := r.Duplicates[at]
 		for _, i := range c.firstOf(len(d.Copies)) {
 			own := d.Copies[i]
-			fmt.Fprintf(w, "  %s\n", equation(ufs.LinearCombination{Name: own.Name, Constant: own.Constant, Terms: []ufs.Term{{Name: d.Name, Weight: own.Weight}}}))
+			w.Printf("  %s\n", equation(ufs.LinearCombination{Name: own.Name, Constant: own.Constant, Terms: []ufs.Term{{Name: d.Name, Weight: own.Weight}}}))
 		}
 		if more := andMore(len(d.Copies) - len(c.firstOf(len(d.Copies)))); more != "" {
-			fmt.Fprintf(w, " %s of %s\n", more, d.Name)
+			w.Printf(" %s of %s\n", more, d.Name)
 		}
 	}
 	c.moreOf(w, len(r.Duplicates))
 }
 
-func (c *cli) exactCombinations(w io.Writer, r *ufs.Redundant) {
+func (c *cli) exactCombinations(w *screen.Page, r *ufs.Redundant) {
 	if len(r.Combinations) == 0 && r.Longer == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nexact combinations (%d):\n", len(r.Combinations)+r.Longer)
+	w.Printf("\nexact combinations (%d):\n", len(r.Combinations)+r.Longer)
 	for _, at := range c.shortOf(len(r.Combinations)) {
-		fmt.Fprintf(w, "  %s\n", equation(r.Combinations[at]))
+		w.Printf("  %s\n", equation(r.Combinations[at]))
 	}
 	c.moreOf(w, len(r.Combinations))
 	if r.Longer > 0 {
-		fmt.Fprintf(w, "  and %s by more than 20 others each\n", plural(r.Longer, "column"))
+		w.Printf("  and %s by more than 20 others each\n", plural(r.Longer, "column"))
 	}
 }
 
@@ -228,8 +225,8 @@ func (c *cli) shortOf(n int) []int {
 	return list
 }
 
-func (c *cli) moreOf(w io.Writer, n int) {
+func (c *cli) moreOf(w *screen.Page, n int) {
 	if left := n - len(c.shortOf(n)); left > 0 {
-		fmt.Fprintf(w, "  and %d more; -v lists them\n", left)
+		w.Printf("  and %d more; -v lists them\n", left)
 	}
 }

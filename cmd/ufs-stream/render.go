@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,7 +27,11 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 	case "json":
 		return s.Encode(w)
 	case "names":
-		for _, name := range inputNames(s) {
+		list := inputNames(s)
+		if i := slices.IndexFunc(list, func(name string) bool { return strings.ContainsAny(name, "\r\n") }); i >= 0 {
+			return stream.Usagef("{format} names: the name %q has a line break, and names are lines; take {format} json or yaml", list[i])
+		}
+		for _, name := range list {
 			if _, err := fmt.Fprintln(w, name); err != nil {
 				return err
 			}
@@ -56,12 +61,12 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 				rows[i] = append(rows[i], exact(*f.Cost))
 			}
 		}
-		return writeCSV(w, head, rows)
+		return c.writeCSV(w, head, rows)
 	}
 	if format == "parquet" {
 		return selectionParquet(w, s)
 	}
-	return c.selectionTable(w, s)
+	return forPeople(w, func(w *screen.Page) { c.selectionTable(w, s) })
 }
 
 // selectionParquet writes the ranking as a Parquet table with the columns of csv.
@@ -127,26 +132,26 @@ func percent(share float64) string {
 
 // selectionTable is the form for people: the ranking, then what was dropped or
 // left out and why (the longest lists with -v only).
-func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
+func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 	used := humanize.Comma(s.RowsUsed) + " rows"
 	if s.RowsUsed != s.Rows {
 		used = fmt.Sprintf("%s of %s rows", humanize.Comma(s.RowsUsed), humanize.Comma(s.Rows))
 	}
-	fmt.Fprintf(w, "%s: %s of %s features from %s (scale %v, seed %d)\n",
+	w.Printf("%s: %s of %s features from %s (scale %v, seed %d)\n",
 		s.Method, chosenCount(s), humanize.Comma(int64(s.Features)), used, s.Options["scale"], s.Seed)
 	if s.Why != "" {
-		fmt.Fprintf(w, "method %s: %s\n", s.Method, s.Why)
+		w.Printf("method %s: %s\n", s.Method, s.Why)
 	}
 	if s.Trust != nil && s.Trust.Graph != nil {
 		graphLine(w, s.Trust.Graph)
 	}
 	if s.Size != nil && s.Options["k"] == "auto" {
-		fmt.Fprintf(w, "k = %s\n", autoSize(s))
+		w.Printf("k = %s\n", autoSize(s))
 	}
 	if s.WhyK != "" {
-		fmt.Fprintf(w, "k = %d: %s\n", len(s.Selected), s.WhyK)
+		w.Printf("k = %d: %s\n", len(s.Selected), s.WhyK)
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 	errors := slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return !math.IsNaN(float64(f.Error)) })
 	head := []string{">rank", "feature", ">column", ">score"}
 	if s.LowerIsBetter {
@@ -189,9 +194,7 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 			rows[i] = append(rows[i], fmt.Sprintf("%.2f", float64(frequency(s, f))))
 		}
 	}
-	if err := writeTable(w, head, rows); err != nil {
-		return err
-	}
+	w.Table(head, rows)
 	gapFoot(w, s)
 	costFoot(w, s)
 	if s.Stability != nil {
@@ -200,13 +203,13 @@ func (c *cli) selectionTable(w io.Writer, s *stream.Selection) error {
 	c.droppedTable(w, s)
 	c.leftOutTable(w, s.LeftOut)
 	if line := worthLine(s); line != "" {
-		fmt.Fprintf(w, "\n%s\n", line)
+		w.Printf("\n%s\n", line)
 	}
-	return transferFoot(w, s.Transfer)
+	transferFoot(w, s.Transfer)
 }
 
 // gapFoot compares what the selection leaves with the least that as many directions can.
-func gapFoot(w io.Writer, s *stream.Selection) {
+func gapFoot(w *screen.Page, s *stream.Selection) {
 	k := len(s.Selected)
 	if k == 0 || s.Selected[k-1].Least == nil {
 		return
@@ -216,7 +219,7 @@ func gapFoot(w io.Writer, s *stream.Selection) {
 	if k == 1 {
 		one = [2]string{"feature leaves", "direction"}
 	}
-	fmt.Fprintf(w, "\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
+	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
 }
 
 // frequency is the share of the half-samples whose selection has f.
@@ -228,23 +231,23 @@ func frequency(s *stream.Selection, f stream.Selected) stream.Number {
 }
 
 // agreementLine says how well selections from half-samples agree.
-func agreementLine(w io.Writer, a *stream.Agreement) {
+func agreementLine(w *screen.Page, a *stream.Agreement) {
 	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
 	if math.IsNaN(float64(a.Index)) { // all features, or none
-		fmt.Fprintf(w, "\nstability: none to tell %s, as there is no choice\n", halves)
+		w.Printf("\nstability: none to tell %s, as there is no choice\n", halves)
 		return
 	}
-	fmt.Fprintf(w, "\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",
+	w.Printf("\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
 }
 
 // graphLine says how far the graph can be trusted.
-func graphLine(w io.Writer, c *stream.Chance) {
+func graphLine(w *screen.Page, c *stream.Chance) {
 	verdict := "trusted"
 	if !c.Trusted {
 		verdict = "not trusted"
 	}
-	fmt.Fprintf(w, "graph of the rows: %s (alignment %.2f, and %.2f by chance)\n", verdict, float64(c.Value), float64(c.Chance))
+	w.Printf("graph of the rows: %s (alignment %.2f, and %.2f by chance)\n", verdict, float64(c.Value), float64(c.Chance))
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.
@@ -252,7 +255,7 @@ const shortList = 10
 
 // droppedTable lists features that were not selected because the selection
 // explains them, most explained first.
-func (c *cli) droppedTable(w io.Writer, s *stream.Selection) {
+func (c *cli) droppedTable(w *screen.Page, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
 		for _, name := range f.Features() {
@@ -279,31 +282,31 @@ func (c *cli) droppedTable(w io.Writer, s *stream.Selection) {
 	})
 	if !c.verbose {
 		least := dropped[len(dropped)-1]
-		fmt.Fprintf(w, "\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
+		w.Printf("\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
 			humanize.Comma(int64(len(dropped))), percent(float64(dropped[0].Explained)), dropped[0].Name,
 			percent(float64(least.Explained)), least.Name)
 		return
 	}
-	fmt.Fprintf(w, "\nnot selected:\n")
+	w.Printf("\nnot selected:\n")
 	for _, col := range dropped {
-		fmt.Fprintf(w, "  %s: %s explained, mostly by %s\n", col.Name, percent(float64(col.Explained)), col.Nearest)
+		w.Printf("  %s: %s explained, mostly by %s\n", col.Name, percent(float64(col.Explained)), col.Nearest)
 	}
 }
 
 // leftOutTable lists the columns that are no features.
-func (c *cli) leftOutTable(w io.Writer, left []stream.LeftOut) {
+func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nleft out (%d):\n", len(left))
+	w.Printf("\nleft out (%d):\n", len(left))
 	shown := left
 	if !c.verbose && len(left) > shortList {
 		shown = left[:shortList]
 	}
 	for _, l := range shown {
-		fmt.Fprintf(w, "  %s: %s\n", l.Name, strings.TrimSpace(l.Why))
+		w.Printf("  %s: %s\n", l.Name, strings.TrimSpace(l.Why))
 	}
 	if n := len(left) - len(shown); n > 0 {
-		fmt.Fprintf(w, "  and %d more; -v lists them\n", n)
+		w.Printf("  and %d more; -v lists them\n", n)
 	}
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -41,7 +41,7 @@ func chosenCount(s *stream.Selection) string {
 }
 
 // costFoot says what the selection costs.
-func costFoot(w io.Writer, s *stream.Selection) {
+func costFoot(w *screen.Page, s *stream.Selection) {
 	if s.Cost == nil {
 		return
 	}
@@ -49,5 +49,5 @@ func costFoot(w io.Writer, s *stream.Selection) {
 	if budget := s.Options["budget"]; budget != nil {
 		of = fmt.Sprintf(" of a budget of %v", budget)
 	}
-	fmt.Fprintf(w, "\ncost %s%s\n", rough(*s.Cost), of)
+	w.Printf("\ncost %s%s\n", rough(*s.Cost), of)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -24,7 +24,8 @@ import (
 type cli struct {
 	in       io.Reader
 	out      *program.Writer // results
-	err      io.Writer       // everything else
+	err      *screen.Page    // everything else
+	terminal io.Writer       // beneath err, for what draws
 	args     []string
 	quiet    bool
 	verbose  bool
@@ -35,8 +36,11 @@ type cli struct {
 // run is the whole program; it returns the exit code. The only goroutine that can outlive
 // it waits for standard input that never comes (stdin.go).
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	c := &cli{in: interruptible(ctx, in), out: program.NewWriter(out, "standard output"), err: errw, args: args}
-	return program.Program{Root: newRoot(c), Out: c.out, Err: errw, Resume: c.sayHowToResume}.Run(ctx, args)
+	if isTerminal(out) {
+		out = screen.NewWriter(out)
+	}
+	c := &cli{in: interruptible(ctx, in), out: program.NewWriter(out, "standard output"), err: screen.NewPage(errw), terminal: errw, args: args}
+	return program.Program{Root: newRoot(c), Out: c.out, Err: c.err, Resume: c.sayHowToResume}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
@@ -87,24 +91,24 @@ func (c *cli) warn(warnings []string) {
 	}
 	for i, w := range warnings {
 		if i == shortList && !c.verbose && len(warnings) > shortList+1 {
-			fmt.Fprintf(c.err, "warning: and %d more warnings; -v shows them\n", len(warnings)-i)
+			c.err.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
 			break
 		}
-		fmt.Fprintln(c.err, "warning:", w)
+		c.err.Printf("warning: %s\n", w)
 	}
 }
 
 // say writes a remark to standard error, unless -q.
 func (c *cli) say(format string, args ...any) {
 	if !c.quiet {
-		fmt.Fprintf(c.err, format+"\n", args...)
+		c.err.Printf(format+"\n", args...)
 	}
 }
 
 // note writes a remark to standard error, with -v only.
 func (c *cli) note(format string, args ...any) {
 	if c.verbose && !c.quiet {
-		fmt.Fprintf(c.err, format+"\n", args...)
+		c.err.Printf(format+"\n", args...)
 	}
 }
 
@@ -116,9 +120,9 @@ func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
 	if errors.As(err, &saved) {
 		args, hidden := shownArgs(c.args)
-		fmt.Fprintf(c.err, "progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
+		c.err.Printf("progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
 		if hidden {
-			fmt.Fprintln(c.err, "the URLs are shown without what may be secret in them: give them as before")
+			c.err.Printf("the URLs are shown without what may be secret in them: give them as before\n")
 		}
 	}
 }

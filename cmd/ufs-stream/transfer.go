@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -26,12 +26,11 @@ func manyRequests(n int64) string {
 }
 
 // transferFoot is the last line of a table, where something was fetched.
-func transferFoot(w io.Writer, t *stream.Transfer) error {
+func transferFoot(w *screen.Page, t *stream.Transfer) {
 	if t == nil {
-		return nil
+		return
 	}
-	_, err := fmt.Fprintf(w, "\n%s from object stores\n", fetched(*t))
-	return err
+	w.Printf("\n%s from object stores\n", fetched(*t))
 }
 
 // noteTransfer says what was fetched, with -v.

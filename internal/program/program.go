@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -43,8 +44,9 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		// Go's own exit code for a panic is 2, which here means a usage error.
 		if fault := recover(); fault != nil {
-			fmt.Fprintf(p.Err, "%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n%s",
-				p.Root.Name(), fault, debug.Stack())
+			said := screen.NewPage(p.Err)
+			said.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
+			_, _ = said.Write(debug.Stack()) // nobody is left to hear that it failed
 			code = exit.Fault
 		}
 	}()
@@ -76,7 +78,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 }
 
 func (p Program) report(err error) {
-	fmt.Fprintf(p.Err, "%s: %s\n", p.Root.Name(), stream.Spell(err, FlagOf))
+	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, FlagOf))
 }
 
 // FlagOf spells an option as its flag.
