@@ -68,7 +68,7 @@ func TestConvertText(t *testing.T) {
 	formattest.Must(t, os.WriteFile(from, []byte("id,day,name,x\n9007199254740993,2026-01-31,\"a,\nb\",1.5\n2,,NA,\n"), 0o644))
 	_, err := Convert(t.Context(), []string{from}, to, ApplyOptions{})
 	formattest.Must(t, err)
-	in, err := openFile(to)
+	in, err := openFile(t.Context(), to)
 	formattest.Must(t, err)
 	f, err := newAccess(Options{}.withDefaults()).openMagic(t.Context(), in, 1<<30)
 	formattest.Must(t, err)

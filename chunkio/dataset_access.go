@@ -56,7 +56,7 @@ func (a *access) input(ctx context.Context, e fileEntry, memory int64) (Input, e
 	if store.IsURL(e.path) {
 		in, err = a.openObject(ctx, e, memory)
 	} else {
-		in, err = openFile(e.path)
+		in, err = openFile(ctx, e.path)
 	}
 	if fault := e.checkLogged(in, err); fault != nil {
 		if err == nil {

@@ -71,8 +71,8 @@ func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]by
 }
 
 // Open implements delta.Folder.
-func (f localFolder) Open(_ context.Context, name string) (format.Input, error) {
-	return openFile(filepath.Join(string(f), filepath.FromSlash(name)))
+func (f localFolder) Open(ctx context.Context, name string) (format.Input, error) {
+	return openFile(ctx, filepath.Join(string(f), filepath.FromSlash(name)))
 }
 
 // storeFolder is a folder in a store for the reader of logs.

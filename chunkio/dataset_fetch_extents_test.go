@@ -77,7 +77,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	ctx := t.Context()
 	maps := mapFiles(t, mapRecords(t, 4, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 400, 700))
 	for _, path := range append(maps, plantEveryType(t, t.TempDir())...) {
-		local, err := openFile(path)
+		local, err := openFile(t.Context(), path)
 		formattest.Must(t, err)
 		in := &recorded{Input: local}
 		file, err := new(access).openMagic(t.Context(), in, 1<<30)

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -23,9 +25,15 @@ type Input interface {
 	Name() string // path or URL, for messages
 }
 
+type localBytes interface {
+	io.ReaderAt
+	io.Closer
+	Name() string
+}
+
 // fileInput is a local file of the size it had when it was opened.
 type fileInput struct {
-	*os.File
+	localBytes
 	size int64
 }
 
@@ -33,7 +41,7 @@ func (f *fileInput) Size() int64 { return f.size }
 
 // openFile opens a local file for reading. A file that is missing, unreadable,
 // empty or no regular file is a *stream.DataError that says which.
-func openFile(path string) (Input, error) {
+func openFile(ctx context.Context, path string) (Input, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	switch {
 	case err != nil:
@@ -45,9 +53,9 @@ func openFile(path string) (Input, error) {
 		e.Remedy = stream.Textf("hand it over on standard input instead (-)")
 		return nil, e
 	}
-	f, err := os.Open(path)
+	f, err := localfile.Open(ctx, path)
 	if err != nil {
-		return nil, stream.Dataf(path, "cannot be opened: %w", withoutPath(err))
+		return nil, stream.Dataf(path, "cannot be opened: %w", err)
 	}
 	if info, err = f.Stat(); err == nil && info.Size() == 0 {
 		err = errors.New("is empty (0 bytes)")

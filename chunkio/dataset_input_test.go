@@ -19,18 +19,18 @@ func TestOpenFile(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(dir, "missing.parquet"): "no such file", dir: "directory", empty: "empty", "/dev/null": "not a regular file",
 	} {
-		_, err := openFile(path)
+		_, err := openFile(t.Context(), path)
 		var data *stream.DataError
 		if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := openFile(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := openFile(t.Context(), filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file cannot be told from others: %v", err)
 	}
 	full := filepath.Join(dir, "full")
 	formattest.Must(t, os.WriteFile(full, []byte("12345"), 0o600))
-	in, err := openFile(full)
+	in, err := openFile(t.Context(), full)
 	if err != nil || in.Size() != 5 || in.Name() != full {
 		t.Fatalf("%v, %v", in, err)
 	}

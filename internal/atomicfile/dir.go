@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -85,7 +86,7 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(hidden), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
 	}
-	return createLocal(hidden, shown)
+	return createLocal(ctx, hidden, shown)
 }
 
 // Commit makes everything in the folder durable and renames it to its place, or marks it
@@ -99,8 +100,8 @@ func (d *Dir) Commit(ctx context.Context) error {
 		d.done = err == nil
 		return err
 	}
-	var err error
-	if d.finished != nil {
+	err := faults.Of(ctx).Changing(d.path, "sync")
+	if err == nil && d.finished != nil {
 		err = errors.Join(d.finished.file.Close(), os.Remove(filepath.Join(d.temp, finishedName)))
 	}
 	if err == nil {
@@ -114,6 +115,9 @@ func (d *Dir) Commit(ctx context.Context) error {
 	}
 	if closeBeforeRename {
 		d.lock.Close()
+	}
+	if err == nil {
+		err = faults.Of(ctx).Changing(d.path, "rename")
 	}
 	if err == nil {
 		err = os.Rename(d.temp, d.path)

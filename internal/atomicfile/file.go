@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -32,6 +33,7 @@ type File struct {
 	dir     *Dir         // that temp is in, of ResumeFile; else nil
 	marks   int          // so far
 	buf     *bufio.Writer
+	disk    *faults.Disk
 	written int64 // bytes the file has taken
 	sum     *xxhash.Digest
 	err     error // first failure; every later call returns it
@@ -54,15 +56,15 @@ func Create(ctx context.Context, path string) (*File, error) {
 		return nil, err
 	}
 	sweepTemps(local)
-	return createLocal(local, local)
+	return createLocal(ctx, local, local)
 }
 
 // createLocal is Create for a file where nothing is to be swept; shown is how errors call it.
-func createLocal(path, shown string) (*File, error) {
+func createLocal(ctx context.Context, path, shown string) (*File, error) {
 	if err := checkFile(path, shown); err != nil {
 		return nil, err
 	}
-	a := &File{path: shown, target: path}
+	a := &File{path: shown, target: path, disk: faults.Of(ctx)}
 	err := makeTemp(path, func(temp string) (err error) {
 		a.temp = temp
 		// 0o666 leaves the permissions to the user's umask, as for any other file.
@@ -95,6 +97,9 @@ func (a *File) buffer() {
 type atomicSink File
 
 func (s *atomicSink) Write(p []byte) (int, error) {
+	if err := s.disk.Changing(s.target, "write"); err != nil {
+		return 0, err
+	}
 	n, err := s.f.Write(p)
 	s.written += int64(n)
 	s.sum.Write(p[:n])
@@ -176,7 +181,7 @@ func (a *File) Commit() error {
 	if a.spool != nil {
 		return a.commitObject()
 	}
-	steps := []func() error{a.buf.Flush, a.f.Sync, func() error { return os.Rename(a.temp, a.target) }}
+	steps := []func() error{a.buf.Flush, a.sync, a.rename}
 	if closeBeforeRename {
 		steps = slices.Insert(steps, 2, a.f.Close)
 	}
@@ -194,6 +199,20 @@ func (a *File) Commit() error {
 	a.f.Close() // synced above: nothing is left to fail
 	a.endDir()
 	return a.err
+}
+
+func (a *File) sync() error {
+	if err := a.disk.Changing(a.target, "sync"); err != nil {
+		return err
+	}
+	return a.f.Sync()
+}
+
+func (a *File) rename() error {
+	if err := a.disk.Changing(a.target, "rename"); err != nil {
+		return err
+	}
+	return os.Rename(a.temp, a.target)
 }
 
 // commitObject uploads the spool. The store's own errors say where they happened.

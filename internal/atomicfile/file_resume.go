@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -37,7 +38,7 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &File{path: path, target: path, temp: filepath.Join(dir.temp, growingName), dir: dir}
+	a := &File{path: path, target: path, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx)}
 	marks, err := a.takeUp(ctx, wanted)
 	if err != nil {
 		a.Abort()

@@ -22,7 +22,8 @@ var mayImport = map[string][]string{
 	"internal/agree":     {},
 	"internal/suggest":   {},
 	"internal/shell":     {},
-	"internal/localfile": {},
+	"internal/faults":    {}, // of tests, in the packages that touch files
+	"internal/localfile": {"internal/faults"},
 	"internal/screen":    {}, // what terminals show
 	"internal/gates":     {},
 	"internal/kernel":    {},
@@ -47,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must", "internal/testtool"},
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
-	"internal/atomicfile":      {"stream", "internal/store", "internal/place"},
+	"internal/atomicfile":      {"stream", "internal/faults", "internal/store", "internal/place"},
 	"internal/planfile":        {"stream"},
 	"internal/resume":          {"stream", "chunkio", "internal/atomicfile"}, // what a run goes on from
 	"internal/planted":         {"stream", "internal/splitmix"},

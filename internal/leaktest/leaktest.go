@@ -2,26 +2,30 @@
 package leaktest
 
 import (
-	"runtime"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // patience is what goroutines that end may need for it on a busy machine.
 const patience = 30 * time.Second
 
-// Goroutines returns a function that fails the test if there are more goroutines than at this
-// moment, and says which there are:
+// Goroutines returns a function that fails the test where a goroutine runs that does not at this
+// moment, and says which:
 //
 //	defer leaktest.Goroutines(t)()
 func Goroutines(t testing.TB) func() {
-	before := runtime.NumGoroutine()
+	before := goleak.IgnoreCurrent()
 	return func() {
 		t.Helper()
-		for begin := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		for begin := time.Now(); ; {
+			err := goleak.Find(before)
+			if err == nil {
+				return
+			}
 			if time.Since(begin) > patience {
-				stacks := make([]byte, 1<<16)
-				t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+				t.Error(err)
 				return
 			}
 		}

@@ -12,12 +12,15 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 )
 
 // File is a regular file, or a pipe whose reads and writes end with the context.
 type File struct {
 	*os.File
 	ctx  context.Context //nolint:containedctx // that of reading: io.Reader has none
+	disk *faults.Disk
 	free func() bool
 }
 
@@ -37,7 +40,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, bare(err)
 	}
-	return &File{File: f, ctx: ctx, free: func() bool { return true }}, nil
+	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), free: func() bool { return true }}, nil
 }
 
 // OpenDevice opens what is there and no regular file, such as /dev/null or a pipe, for writing.
@@ -107,15 +110,32 @@ func openPipe(ctx context.Context, path string, mode int) (*File, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	f := &File{File: r.f, ctx: ctx}
+	f := &File{File: r.f, ctx: ctx, disk: faults.Of(ctx)}
 	f.free = context.AfterFunc(ctx, func() { _ = r.f.SetDeadline(time.Unix(1, 0)) }) // devices have none, and do not wait
 	return f, nil
 }
 
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
+	p, err := f.disk.Reading(f.Name(), p)
+	if err != nil {
+		return 0, err
+	}
 	n, err := f.File.Read(p)
 	return n, f.ended(err)
+}
+
+// ReadAt implements io.ReaderAt.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	part, err := f.disk.Reading(f.Name(), p)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.File.ReadAt(part, off)
+	if err == nil && n < len(p) {
+		err = io.ErrUnexpectedEOF // the file has become shorter
+	}
+	return n, err
 }
 
 // Write implements io.Writer.
@@ -124,7 +144,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.ended(err)
 }
 
-// WriteString and ReadFrom must not go past Write.
+// WriteString implements io.StringWriter.
 func (f *File) WriteString(s string) (int, error) { return f.Write([]byte(s)) }
 
 // ReadFrom implements io.ReaderFrom.
