@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,10 +100,11 @@ func (b *workbench) command(v verbRun) []string {
 func (b *workbench) ready(t *testing.T, v verbRun) {
 	t.Helper()
 	path := filepath.Join(b.out, v.out)
-	if err := os.RemoveAll(b.out); err != nil {
-		t.Fatal(err)
+	entries, err := os.ReadDir(b.out) // which may be a file system of its own
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(b.out, e.Name())))
 	}
-	if err := os.Mkdir(b.out, 0o777); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	if filepath.Ext(v.out) != "" {
@@ -118,7 +120,7 @@ func (b *workbench) untouched(v verbRun) (complaint string) {
 			return err.Error()
 		}
 		for _, e := range entries {
-			if dir == b.temp || e.Name() != v.out || filepath.Ext(v.out) == "" {
+			if dir == b.temp && dir != b.out || e.Name() != v.out || filepath.Ext(v.out) == "" {
 				return "left behind: " + filepath.Join(dir, e.Name())
 			}
 		}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/leaktest"
+)
+
+// TestDiskFull: on a disk of 1, 2, 3 … pages every verb ends with exit code 1 and what to do, or succeeds;
+// a read-only one is refused. Nothing stays but what was there.
+func TestDiskFull(t *testing.T) {
+	b := newWorkbench(t)
+	mount := func(flags uintptr, pages int) error {
+		return syscall.Mount("tmpfs", b.out, "tmpfs", flags, fmt.Sprintf("size=%d", pages*os.Getpagesize()))
+	}
+	if err := mount(0, 1); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skipf("no file system may be mounted here: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(b.out, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	b.temp = b.out
+	for _, v := range b.verbs {
+		t.Run(v.String(), func(t *testing.T) {
+			defer leaktest.Goroutines(t)()
+			tried := 0
+			for pages := 2; ; pages += 1 + pages/2 { // the old output takes one
+				if err := mount(syscall.MS_REMOUNT, pages); err != nil {
+					t.Fatal(err)
+				}
+				b.ready(t, v)
+				r := b.faulty(t.Context(), nil, v)
+				if r.code == exit.Done {
+					break
+				}
+				tried++
+				if r.code != exit.Fault || !strings.Contains(r.err, "cannot write") || !strings.Contains(r.err, "space") {
+					t.Errorf("%d pages: exit code %d: %s", pages, r.code, r.err)
+				}
+				if left := b.untouched(v); left != "" {
+					t.Errorf("%d pages: %s", pages, left)
+				}
+			}
+			b.ready(t, v)
+			err := mount(syscall.MS_REMOUNT|syscall.MS_RDONLY, 1000)
+			for range 20 { // the scratch file of CSV is open until the collector finds that nobody has it
+				if !errors.Is(err, syscall.EBUSY) {
+					break
+				}
+				runtime.GC()
+				err = mount(syscall.MS_REMOUNT|syscall.MS_RDONLY, 1000)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := b.faulty(t.Context(), nil, v)
+			left := b.untouched(v)
+			if err := mount(syscall.MS_REMOUNT, 1000); err != nil {
+				t.Fatal(err)
+			}
+			if r.code != exit.Fault || !strings.Contains(r.err, "read-only") || !strings.Contains(r.err, "you may write to") || left != "" {
+				t.Errorf("read-only: exit code %d, %s: %s", r.code, left, r.err)
+			}
+		})
+	}
+}
