@@ -49,7 +49,7 @@ func TestTerminalStaysClean(t *testing.T) {
 			t.Fatalf("%s: exit code %d: %s", format, code, errw.String())
 		}
 		inner.Close()
-		all, err := io.ReadAll(outer) // ends with EIO, as the inner end is closed
+		all, err := io.ReadAll(outer)                        // ends with EIO, as the inner end is closed
 		got := strings.ReplaceAll(string(all), "\r\n", "\n") // as terminals break lines
 		if !errors.Is(err, unix.EIO) || unclean(got) >= 0 || !strings.Contains(got, "[31mred") {
 			t.Errorf("%s: %v, the terminal gets %q", format, err, got)
