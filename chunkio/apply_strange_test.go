@@ -90,7 +90,7 @@ func TestApplyStrangeTypes(t *testing.T) {
 		t.Errorf("whole: %s", got)
 	}
 	open := func(path string) *parquet.File {
-		opened, err := openFile(path)
+		opened, err := openFile(t.Context(), path)
 		formattest.Must(t, err)
 		f, err := parquet.Open(opened, 1<<30)
 		formattest.Must(t, err)
