@@ -111,7 +111,6 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 		w.Printf("\n")
 		w.Table(part.head, part.rows)
 	}
-	return
 }
 
 // dataLine says what changed in the data, if anything has.

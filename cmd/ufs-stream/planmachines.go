@@ -81,7 +81,6 @@ func machinesTable(w *screen.Page, m *ufs.MachinesForecast) {
 	for _, warning := range m.Warnings {
 		w.Printf("Note: %s\n", warning)
 	}
-	return
 }
 
 // span is a time for people, two or three digits of it.

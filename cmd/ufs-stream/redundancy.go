@@ -178,7 +178,6 @@ func (c *cli) clusterTable(w *screen.Page, clusters []ufs.AlikeCluster) {
 	if n := len(clusters) - len(shown); n > 0 {
 		w.Printf("and %s; -v lists them\n", plural(n, "smaller cluster"))
 	}
-	return
 }
 
 func (c *cli) duplicates(w *screen.Page, r *ufs.Redundant) {

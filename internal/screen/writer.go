@@ -2,6 +2,7 @@ package screen
 
 import (
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -16,7 +17,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Write implements io.Writer.
 func (w *Writer) Write(p []byte) (int, error) {
-	text := append(w.part, p...)
+	text := slices.Concat(w.part, p)
 	whole := len(text)
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if begin := len(text) - n; utf8.RuneStart(text[begin]) {
