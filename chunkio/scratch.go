@@ -109,12 +109,17 @@ func (s *Scratch) file(name string, total int64, record int) (*scratchFile, erro
 	if err != nil {
 		return nil, s.full(err)
 	}
+	return s.add(name, d, total, record), nil
+}
+
+// add counts an open file in.
+func (s *Scratch) add(name string, d disk, total int64, record int) *scratchFile {
 	count := (total + int64(record) - 1) / int64(record)
-	f := &scratchFile{in: s, name: name, disk: d, total: total, record: record, count: int(count), sums: make([]uint64, count)}
+	f := &scratchFile{in: s, name: name, disk: d, total: total, taken: total, record: record, count: int(count), sums: make([]uint64, count)}
 	s.files[f] = struct{}{}
 	s.used += total
 	s.most = max(s.most, s.used)
-	return f, nil
+	return f
 }
 
 // raw makes a file of the given size without records. undo gives it back.

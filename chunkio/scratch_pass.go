@@ -22,9 +22,11 @@ type scratchFile struct {
 	name   string
 	disk   disk
 	total  int64
+	taken  int64 // of the disk: twice the total where a kept file has its second places
 	record int
 	count  int
 	sums   []uint64 // of records, by whoever wrote last
+	places *places  // of the records of a kept file; nil: each has one
 
 	mu   sync.Mutex
 	idle [][]byte
@@ -42,7 +44,7 @@ func (f *scratchFile) Close() error {
 	f.in.mu.Lock()
 	defer f.in.mu.Unlock()
 	delete(f.in.files, f)
-	f.in.used -= f.total
+	f.in.used -= f.taken
 	return err
 }
 
@@ -80,7 +82,7 @@ func (f *scratchFile) forget() {
 }
 
 func (f *scratchFile) read(i int, buf []byte) error {
-	if _, err := f.disk.ReadAt(buf, int64(i)*int64(f.record)); err != nil {
+	if _, err := f.disk.ReadAt(buf, f.offset(i)); err != nil {
 		return f.fault(i, err)
 	}
 	if xxhash.Sum64(buf) != f.sums[i] {
@@ -89,13 +91,28 @@ func (f *scratchFile) read(i int, buf []byte) error {
 	return nil
 }
 
+// offset is where record i lies.
+func (f *scratchFile) offset(i int) int64 {
+	at := int64(i) * int64(f.record)
+	if f.places != nil && f.places.now[i] == secondPlace {
+		at += f.total
+	}
+	return at
+}
+
 // fault names the place of what went wrong while reading.
 func (f *scratchFile) fault(i int, err error) error {
+	if f.places != nil {
+		return f.places.damaged(stream.Errorf("%s, record %d: %w", f.name, i, err))
+	}
 	return fmt.Errorf("scratch file in %s, %s: record %d: %w; choose another {temp-dir}", f.in.opt.Dir, f.name, i, err)
 }
 
 func (f *scratchFile) write(i int, buf []byte) error {
-	if _, err := f.disk.WriteAt(buf, int64(i)*int64(f.record)); err != nil {
+	if err := f.spare(i); err != nil {
+		return err
+	}
+	if _, err := f.disk.WriteAt(buf, f.offset(i)); err != nil {
 		return f.in.full(fmt.Errorf("%s: record %d: %w", f.name, i, err))
 	}
 	f.sums[i] = xxhash.Sum64(buf)

@@ -36,6 +36,7 @@ type Evidence struct {
 	Source   stream.Source  // the rows: for FromRows, and FromGram where Gram is nil or an estimate
 	Rows     int64          // of the source that are used, none dropped
 	Scratch  stream.Scratch // nil: memory
+	Stages   stream.Stages  // keep what an iteration over rows has come to; nil keeps nothing
 	Memory   int64          // bytes to hold beside the source's chunks
 	Parallel int            // settings of a grid to solve at a time
 	// Checkpoint keeps what the method has come to, for the same run later on; nil keeps nothing.

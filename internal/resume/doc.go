@@ -8,7 +8,10 @@
 //     name of what differs.
 //  3. [Run.Save] replaces a state at once and whole, checksummed; [Run.Load] verifies it.
 //     [Run.Due] paces them, so that saving stays below 2 % of the time.
-//  4. [Folder.Forget] removes all of it once the result is safe; [Folder.Close] leaves it.
+//  4. [Run.Stages] keeps iterations over rows: their scratch files stay in the folder, in two
+//     places for each record, so that a save names what there is and copies nothing; what
+//     lies in memory is copied.
+//  5. [Folder.Forget] removes all of it once the result is safe; [Folder.Close] leaves it.
 //
 // A nil *Folder and a nil *Run save nothing and hold nothing, so that callers need not ask
 // whether a checkpoint is wanted.

@@ -28,7 +28,7 @@ const (
 
 // Options say how a folder is kept.
 type Options struct {
-	Every time.Duration // between saves, at least; 0 means DefaultEvery
+	Every time.Duration // between saves, at least; 0 means DefaultEvery, less that no chance is left out, for tests
 	// Unasked is a folder that the user has not named: what it holds of another run is removed,
 	// and where it cannot be written the run goes on without. Remarks say so.
 	Unasked bool
@@ -103,8 +103,11 @@ func (f *Folder) note(format string, args ...any) {
 }
 
 // due says that the last save is long enough ago.
-func (f *Folder) due() bool {
-	return f.now().Sub(f.last) >= max(f.opt.Every, share*f.cost)
+func (f *Folder) due() bool { return f.opt.due(f.now().Sub(f.last), f.cost) }
+
+// due says that so much time after a save, which took so long, another is due.
+func (o *Options) due(since, cost time.Duration) bool {
+	return o.Every < 0 || since >= max(o.Every, share*cost)
 }
 
 // saved notes that a save has ended that took so long.

@@ -1,0 +1,154 @@
+package chunkio
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// KeptFile is a scratch file with a name, which outlives the process. Each of its records
+// has two places in it, one total apart. A write goes to the place that the state settled last
+// does not name, so that this state stays as it was, whenever the process ends: a checkpoint
+// costs no copy. The second places take room from the first write to one of them on.
+type KeptFile struct{ *scratchFile }
+
+// KeptState says which of the bytes of a kept file count: of each record its place, and the
+// checksum of what is there.
+type KeptState struct {
+	Places []byte
+	Sums   []uint64
+}
+
+const (
+	firstPlace, secondPlace = 0, 1
+	noPlace                 = 2 // the settled state has no such record
+)
+
+// places are where the records of a kept file lie.
+type places struct {
+	path         string
+	now, settled []byte
+	sync         func() error
+	grow         func(total int64) error
+}
+
+// damaged is the error for a kept file.
+func (p *places) damaged(err error) error {
+	return &stream.DataError{Path: p.path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.PlainText("remove this file of the checkpoint, and run again: what it held is made anew")}
+}
+
+// spare gives record i, which is to be written, the place that the settled state leaves free.
+func (f *scratchFile) spare(i int) error {
+	p := f.places
+	if p == nil || p.settled[i] == noPlace {
+		return nil
+	}
+	p.now[i] = secondPlace - p.settled[i]
+	if p.now[i] == firstPlace || f.taken > f.total {
+		return nil
+	}
+	s := f.in
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(f.total); err != nil {
+		return err
+	}
+	if err := p.grow(2 * f.total); err != nil {
+		return s.full(err)
+	}
+	f.taken += f.total
+	s.used += f.total
+	s.most = max(s.most, s.used)
+	return nil
+}
+
+// Keep makes a scratch file at path, or opens the one there as it was in state. The error is
+// a *stream.DataError where that file is none of this kind.
+func (s *Scratch) Keep(path, name string, total int64, record int, state *KeptState) (*KeptFile, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == nil {
+		if err := s.check(total); err != nil {
+			return nil, err
+		}
+	}
+	d, size, err := openKept(path, total, state == nil)
+	if err != nil {
+		return nil, s.full(err)
+	}
+	f := s.add(name, d, total, record)
+	f.places = &places{path: path, now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
+		sync: d.Sync, grow: func(total int64) error { return allocate(d, total) }}
+	k := &KeptFile{f}
+	if state == nil {
+		return k, nil
+	}
+	if size >= 2*total {
+		f.taken += total
+		s.used += total
+		s.most = max(s.most, s.used)
+	}
+	if size < total || len(state.Places) != f.count || len(state.Sums) != f.count ||
+		slices.Max(state.Places) > secondPlace || slices.Max(state.Places) == secondPlace && size < 2*total {
+		delete(s.files, f)
+		s.used -= f.taken
+		return nil, errors.Join(f.places.damaged(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
+	}
+	copy(f.places.now, state.Places)
+	copy(f.sums, state.Sums)
+	copy(f.places.settled, state.Places)
+	return k, nil
+}
+
+// openKept opens the file at path, or makes it anew.
+func openKept(path string, total int64, anew bool) (f *os.File, size int64, err error) {
+	if !anew {
+		if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+			return nil, 0, err
+		}
+		fi, err := f.Stat()
+		if err != nil {
+			return nil, 0, errors.Join(err, f.Close())
+		}
+		return f, fi.Size(), nil
+	}
+	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err != nil {
+		return nil, 0, err
+	}
+	if err := allocate(f, total); err != nil {
+		return nil, 0, errors.Join(err, f.Close(), os.Remove(path))
+	}
+	return f, total, nil
+}
+
+// State makes durable what the file holds, and says what that is. No pass may be under way.
+func (k *KeptFile) State() (KeptState, error) {
+	if err := k.places.sync(); err != nil {
+		return KeptState{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
+	}
+	return KeptState{slices.Clone(k.places.now), slices.Clone(k.sums)}, nil
+}
+
+// Settle says that a checkpoint names the state that State returned last: from here on its
+// records are not written over.
+func (k *KeptFile) Settle() { copy(k.places.settled, k.places.now) }
+
+// Path is where the file is.
+func (k *KeptFile) Path() string { return k.places.path }
+
+// Write writes record i, unless that is what it holds.
+func (k *KeptFile) Write(i int, record []byte) error {
+	if k.places.settled[i] != noPlace && k.sums[i] == xxhash.Sum64(record) {
+		return nil
+	}
+	return k.write(i, record)
+}
+
+// Read reads record i.
+func (k *KeptFile) Read(i int, record []byte) error { return k.read(i, record) }
