@@ -2,11 +2,9 @@ package cpufs
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -35,27 +33,29 @@ type anchored struct {
 	records [][]byte // of file, and of the weights
 }
 
-// newAnchored opens the state; points are the anchors.
-func newAnchored(s *solver, points kernel.Matrix[float64], m, count int, scratch stream.Scratch) (_ *anchored, err error) {
+func newAnchored(s *solver, m int) *anchored {
+	return &anchored{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
+		xq: make([]float64, s.d*s.c), records: make([][]byte, 2)}
+}
+
+// open makes the files of the state, with count weights a row, or takes up those that were saved.
+func (g *anchored) open(m, count int) (err error) {
+	s := g.s
 	c, block, blocks := s.c, recordRows(slices.Max(s.rows.Height)), len(s.rows.Height)
 	total := int64(block) * int64(blocks)
 	// All is reserved first, so that a run does not fail half way.
-	if err := scratch.Reserve(total * int64(stateBytes(c, count))); err != nil {
-		return nil, err
+	if err := s.stage.Reserve(total * int64(stateBytes(c, count))); err != nil {
+		return err
 	}
-	g := &anchored{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*c), sc: make([]float64, m*c),
-		xq: make([]float64, s.d*c), records: make([][]byte, 2)}
-	if g.weights, err = rows.NewAnchored(scratch, m, count, total, block); err != nil {
-		return nil, err
+	if g.weights, err = rows.NewAnchored(s.stage, m, count, total, block); err != nil {
+		g.weights = nil
+		return err
 	}
-	if s.opt.weights == nil {
-		g.weights.Place(s.team, points, anchor.Weights)
-	}
-	if g.file, err = scratch.Make("the state of the rows", total*8*int64(c), 8*block*c); err != nil {
-		return nil, errors.Join(err, g.weights.File.Close())
-	}
-	return g, nil
+	g.file, err = s.stage.Make("the state of the rows", total*8*int64(c), 8*block*c)
+	return err
 }
+
+func (g *anchored) values() []any { return []any{g.bx, g.sf, g.xq} }
 
 // stateBytes is what a row takes in scratch.
 func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
@@ -65,6 +65,9 @@ func stateBytes(clusters, count int) int { return 8*clusters + rows.EntryBytes*c
 func recordRows(most int) int { return most + most%2 }
 
 func (g *anchored) close() error {
+	if g.weights == nil {
+		return nil
+	}
 	return rows.Discard(g.weights.File, g.file)
 }
 

@@ -179,7 +179,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 			return nil, err
 		}
 	}
-	opt.Scaling, opt.Memory, opt.Scratch = scaling(e), e.Memory, e.Scratch
+	opt.Scaling, opt.Memory, opt.Scratch, opt.Stages = scaling(e), e.Memory, e.Scratch, e.Stages
 	opt.Meter, opt.Pass, opt.Progress = e.Meter, e.Pass, e.Iteration
 	res, err := Select(ctx, e.Source, grid, opt)
 	if err != nil {

@@ -16,10 +16,13 @@ type neighbours struct {
 	c, f []float64
 }
 
-func newNeighbours(s *solver, l *rows.Graph) *neighbours {
-	n := s.rows.N * s.c
-	return &neighbours{s: s, l: l, c: make([]float64, n), f: make([]float64, n)}
+// join makes the graph of l, once the rows are counted.
+func (g *neighbours) join(l *rows.Graph) {
+	n := g.s.rows.N * g.s.c
+	g.l, g.c, g.f = l, make([]float64, n), make([]float64, n)
 }
+
+func (g *neighbours) values() []any { return []any{&g.l.Start, &g.l.Index, &g.l.Value, &g.c, &g.f} }
 
 func (g *neighbours) close() error          { return nil }
 func (g *neighbours) taken(err error) error { return err }

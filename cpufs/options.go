@@ -80,6 +80,8 @@ type Options struct {
 	Memory int64
 	// Scratch keeps the state of the rows where it does not fit. Nil keeps nothing.
 	Scratch stream.Scratch
+	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	Stages stream.Stages
 
 	Meter *stream.Meter // counts all passes; nil counts nothing
 	// Pass is called as each pass over the source begins, with its number, counted from

@@ -49,6 +49,11 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	if plan.Gram {
 		s.g = make([]float64, s.d*s.d)
 	}
+	scratch := opt.Scratch
+	if plan.StateInMemory {
+		scratch = stream.InMemory{}
+	}
+	s.stage = stream.StageOf(opt.Stages, "rows", scratch)
 	return s, plan, nil
 }
 
@@ -62,18 +67,52 @@ func (s *solver) run(ctx context.Context, plan Plan) (r *Result, err error) {
 			r, err = nil, e
 		}
 	}()
-	if err := s.prepare(ctx, plan); err != nil {
+	if err := s.begin(ctx, plan); err != nil {
 		return nil, err
 	}
 	return s.iterate(ctx, plan)
 }
 
+// begin prepares the first iteration, or takes up those that were saved: G, the heights of the
+// blocks and rows in memory come from a pass then.
+func (s *solver) begin(ctx context.Context, plan Plan) error {
+	s.graph = &neighbours{s: s, l: new(rows.Graph)}
+	if plan.Graph == GraphAnchors {
+		s.graph = newAnchored(s, plan.Anchors)
+	}
+	progress, err := s.stage.Load(ctx, s.values()...)
+	if err != nil {
+		return err
+	}
+	if progress == stream.StageNew {
+		if err := s.prepare(ctx, plan); err != nil {
+			return err
+		}
+		value, _ := s.objective(&s.opt)
+		s.fall = []float64{value}
+		return s.stage.Save(ctx, s.values()...)
+	}
+	passes := s.rows.Passes
+	if err := s.scan(ctx, nil); err != nil {
+		return err
+	}
+	s.rows.Passes = passes
+	if g, ok := s.graph.(*anchored); ok {
+		return g.open(plan.Anchors, plan.neighbors)
+	}
+	return nil
+}
+
+// values are what an iteration needs beside the files, and beside what a pass over the rows finds.
+func (s *solver) values() []any {
+	return append(s.graph.values(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.l,
+		&s.descent.rates[0], &s.descent.rates[1], &s.kappa, &s.direct, &s.loose, &s.rows.Passes, &s.fall)
+}
+
 func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 	r := &Result{Graph: plan.Graph.String(), Plan: plan}
-	value, _ := s.objective(&s.opt)
-	r.Objective = append(r.Objective, value)
 	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
-	for t := 1; t <= s.opt.updates(); t++ {
+	for t := len(s.fall); t <= s.opt.updates(); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -85,8 +124,8 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 			return nil, err
 		}
 		value, size := s.objective(&s.opt)
-		before := r.Objective[t-1]
-		r.Objective = append(r.Objective, value)
+		before := s.fall[t-1]
+		s.fall = append(s.fall, value)
 		if s.opt.Progress != nil {
 			s.opt.Progress(t, value)
 		}
@@ -102,7 +141,11 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 			r.Converged = true
 			break
 		}
+		if err := s.stage.Save(ctx, s.values()...); err != nil {
+			return nil, err
+		}
 	}
+	r.Objective = s.fall
 	s.finish(r)
 	return r, nil
 }
@@ -133,7 +176,7 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 	if err != nil {
 		return err
 	}
-	if s.graph, err = s.join(ctx, plan, x); err != nil {
+	if err := s.join(ctx, plan, x); err != nil {
 		return err
 	}
 	scale, err := s.assign(ctx, centers)
@@ -147,31 +190,31 @@ func (s *solver) prepare(ctx context.Context, plan Plan) error {
 }
 
 // join makes the graph; x is the sample.
-func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) (graph, error) {
-	if plan.Graph == GraphAnchors {
+func (s *solver) join(ctx context.Context, plan Plan, x kernel.Matrix[float64]) error {
+	switch g := s.graph.(type) {
+	case *anchored:
 		points, err := s.anchors(ctx, plan, x)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		scratch := s.opt.Scratch
-		if plan.StateInMemory {
-			scratch = stream.InMemory{}
+		if err := g.open(plan.Anchors, plan.neighbors); err != nil {
+			return err
 		}
-		g, err := newAnchored(s, points, plan.Anchors, plan.neighbors, scratch)
-		if err != nil {
-			return nil, err
+		if s.opt.weights == nil {
+			g.weights.Place(s.team, points, anchor.Weights)
 		}
-		return g, nil
+	case *neighbours:
+		l := s.opt.matrix
+		if l == nil {
+			near, err := s.rows.nearest(ctx, s.team, min(s.opt.Neighbors, s.rows.N-1), plan.room)
+			if err != nil {
+				return err
+			}
+			l = heatGraph(near, s.rows.N, s.opt.Sigma)
+		}
+		g.join(l)
 	}
-	if s.opt.matrix != nil {
-		return newNeighbours(s, s.opt.matrix), nil
-	}
-	k := min(s.opt.Neighbors, s.rows.N-1)
-	near, err := s.rows.nearest(ctx, s.team, k, plan.room)
-	if err != nil {
-		return nil, err
-	}
-	return newNeighbours(s, heatGraph(near, s.rows.N, s.opt.Sigma)), nil
+	return nil
 }
 
 // anchors places them: rows that the options name, the first of the sample, or the centres

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // solver is a run.
@@ -15,6 +16,8 @@ type solver struct {
 	team    *kernel.Team
 	descent *descent
 	graph   graph
+	stage   stream.Stage
+	fall    []float64 // eq. (2) at the start and after each iteration
 
 	g         []float64 // G = XᵀX, d×d, stored in full; nil: every product with it is a pass
 	low, high []float64 // of each cell
@@ -36,6 +39,8 @@ type graph interface {
 	begin(ctx context.Context, scale []float64) error
 	// advance finds C and F for new A, B: it leaves XᵀC, P, the sums and GW.
 	advance(ctx context.Context) error
+	// values are what an iteration needs beside the files: see stream.Stage.
+	values() []any
 	close() error
 }
 

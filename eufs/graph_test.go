@@ -36,7 +36,9 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			src := serve(x, 13)
 			std := &gram.Standardizer{Columns: all(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
 				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
-			tab := must.Get(loadTable(t.Context(), src, std, Setup{Threads: 2, blockRows: 17}.withDefaults(n)))(t)
+			s := Setup{Threads: 2, blockRows: 17}.withDefaults(n)
+			tab := newTable(src, std, s)
+			must.Do(t, tab.load(t.Context(), src, std, s))
 			g := must.Get(newNeighbours(t.Context(), tab, kernel.NewTeam(2), count))(t)
 			want := naiveNeighbours(x, min(count, n-1))
 			got := mat.NewDense(n, n, nil)

@@ -198,7 +198,7 @@ func (m *declared) load(ctx context.Context, e *method.Evidence) (*problem, erro
 		}
 	}
 	setup := m.setup(e.Seed, e.Threads)
-	setup.Scratch, setup.Meter = e.Scratch, e.Meter
+	setup.Scratch, setup.Stages, setup.Meter = e.Scratch, e.Stages, e.Meter
 	e.Pass(1, "loading rows")
 	var err error
 	if p.Problem, err = Prepare(ctx, e.Source, e.Std, setup); err != nil {

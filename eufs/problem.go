@@ -44,15 +44,29 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 	if err := s.Scratch.Reserve(s.ownScratch(std)); err != nil {
 		return nil, err
 	}
-	t, err := loadTable(ctx, src, std, s)
-	if err != nil {
-		return nil, err
-	}
-	p := &Problem{t: t, setup: s}
-	if err := p.prepare(ctx); err != nil {
+	p := &Problem{t: newTable(src, std, s), setup: s}
+	stage := stream.StageOf(s.Stages, "rows", s.Scratch)
+	if err := p.make(ctx, stage, src, std); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// make takes the problem from its stage, or makes it.
+func (p *Problem) make(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
+	var saved prepared
+	if progress, err := stage.Load(ctx, saved.values()...); err != nil || progress != stream.StageNew {
+		return errors.Join(err, p.restore(stage, &saved))
+	}
+	s := p.setup
+	s.Scratch = stage
+	if err := p.t.load(ctx, src, std, s); err != nil {
+		return err
+	}
+	if err := p.prepare(ctx, s); err != nil {
+		return err
+	}
+	return stage.Save(ctx, p.prepared().values()...)
 }
 
 // ownScratch is the least that the problem's own files take: X may turn out wider than
@@ -62,8 +76,8 @@ func (s Setup) ownScratch(std *gram.Standardizer) int64 {
 	return std.Rows * c.row
 }
 
-func (p *Problem) prepare(ctx context.Context) (err error) {
-	t, s := p.t, p.setup
+func (p *Problem) prepare(ctx context.Context, s Setup) (err error) {
+	t := p.t
 	team := kernel.NewTeam(s.Threads)
 	if s.Graph == GraphAnchor {
 		if p.anchor, err = anchor.Count(s.Anchors, t.n, s.Neighbors); err != nil {

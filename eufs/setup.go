@@ -49,6 +49,8 @@ type Setup struct {
 
 	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
+	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	Stages stream.Stages
 	// Reread reads the source anew in every iteration instead of keeping a copy of X in
 	// scratch, the narrowest that is exact.
 	Reread bool

@@ -21,6 +21,7 @@ type solver struct {
 	alpha float64
 	beta  float64
 
+	stage     stream.Stage
 	m, states stream.ScratchFile
 	v, oldV   []float64 // d×k
 	k         *sums
@@ -30,7 +31,8 @@ type solver struct {
 	rotated   []float64 // block×k
 	tree      *treeState
 	trace     []Step
-	mu, ratio float64 // μ, and the last μ over it; 0 at first
+	figures   []float64 // the trace as numbers, while it is saved or loaded
+	mu, ratio float64   // μ, and the last μ over it; 0 at first
 }
 
 // Solve runs the iteration. It fails for wrong options (*stream.UsageError), for numbers
@@ -47,23 +49,20 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 		}
 	}
 	s := &solver{p: p, t: p.t, opt: opt, alpha: opt.Alpha.Of(p.AlphaMax), beta: opt.Beta.Of(p.AlphaMax), mu: opt.Mu}
+	s.stage = stream.StageOf(p.setup.Stages, s.name(), p.setup.Scratch)
 	s.reserve()
 	defer func() {
 		if err = errors.Join(err, rows.Discard(s.m, s.states)); err != nil {
 			r = nil
 		}
 	}()
-	if err := s.scratch(); err != nil {
-		return nil, err
-	}
-	converged, err := s.run(ctx)
-	if err != nil {
+	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	if p.peek != nil {
 		p.peek(s)
 	}
-	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: converged,
+	r = &Result{V: s.v, Scores: rowNormsOf(s.v, s.t.k), Trace: s.trace, Converged: s.settled(),
 		Alpha: s.alpha, Beta: s.beta}
 	r.Order, _ = method.Rank(r.Scores, func(largest, score float64) bool { return largest == score })
 	r.Warnings = s.warnings(r)
@@ -91,51 +90,71 @@ func (s *solver) scratch() (err error) {
 	if s.opt.Float32 {
 		size = t.d * singleBytes
 	}
-	if s.m, err = s.p.setup.Scratch.Make("M of the iteration", t.n*int64(size), t.block*size); err != nil {
+	if s.m, err = s.stage.Make("M of the iteration", t.n*int64(size), t.block*size); err != nil {
 		return err
 	}
 	words := t.stateWords() * wordBytes
-	s.states, err = s.p.setup.Scratch.Make("the state of the rows", t.n*int64(words), t.block*words)
+	s.states, err = s.stage.Make("the state of the rows", t.n*int64(words), t.block*words)
 	return err
 }
 
-func (s *solver) run(ctx context.Context) (converged bool, err error) {
-	if err := s.passStart(ctx); err != nil {
-		return false, err
+// run takes up the iteration where it was left, or begins it, and goes on to its end.
+func (s *solver) run(ctx context.Context) error {
+	progress, err := s.load(ctx)
+	if err != nil || progress == stream.StageEnded {
+		return err
 	}
-	for i := 1; i <= s.opt.MaxIter && !converged; i++ {
-		step := Step{Iteration: i, Mu: s.mu}
-		split, err := s.passA(ctx, i == 1)
-		if err != nil {
-			return false, err
+	if err := s.scratch(); err != nil {
+		return err
+	}
+	if progress == stream.StageNew {
+		if err := s.passStart(ctx); err != nil {
+			return err
 		}
-		if i > 1 {
-			s.finish()
+	}
+	for i := len(s.trace) + 1; i <= s.opt.MaxIter && !s.settled(); i++ {
+		if err := s.iterate(ctx, i); err != nil {
+			return err
 		}
-		s.moveV(&step)
-		if err := s.passB(ctx); err != nil {
-			return false, s.broken(i, err)
+		if err := s.stage.Save(ctx, s.values()...); err != nil {
+			return err
 		}
-		if err := s.polar.Factor(); err != nil {
-			return false, s.broken(i, err)
-		}
-		step.Rank = s.polar.Rank()
-		penalty, err := s.passU(ctx, &step)
-		if err != nil {
-			return false, err
-		}
-		step.Split += split + penalty.split
-		step.Objective += penalty.objective
-		s.trace = append(s.trace, step)
-		converged = s.settled()
-		next := min(s.opt.Rho*s.mu, s.opt.MuMax)
-		s.ratio, s.mu = s.mu/next, next
 	}
 	if err := s.passEnd(ctx); err != nil {
-		return false, err
+		return err
 	}
 	s.finish()
-	return converged, nil
+	return s.stage.End(ctx, s.values()...)
+}
+
+// iterate is iteration i.
+func (s *solver) iterate(ctx context.Context, i int) error {
+	step := Step{Iteration: i, Mu: s.mu}
+	split, err := s.passA(ctx, i == 1)
+	if err != nil {
+		return err
+	}
+	if i > 1 {
+		s.finish()
+	}
+	s.moveV(&step)
+	if err := s.passB(ctx); err != nil {
+		return s.broken(i, err)
+	}
+	if err := s.polar.Factor(); err != nil {
+		return s.broken(i, err)
+	}
+	step.Rank = s.polar.Rank()
+	penalty, err := s.passU(ctx, &step)
+	if err != nil {
+		return err
+	}
+	step.Split += split + penalty.split
+	step.Objective += penalty.objective
+	s.trace = append(s.trace, step)
+	next := min(s.opt.Rho*s.mu, s.opt.MuMax)
+	s.ratio, s.mu = s.mu/next, next
+	return nil
 }
 
 // settled reports whether eq. (14) has changed by little in each of the last iterations.

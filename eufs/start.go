@@ -112,6 +112,12 @@ func (s *starter) file() stream.ScratchFile {
 	return s.labels
 }
 
+// makeFile makes the file of the labels.
+func (s *starter) makeFile(scratch stream.Scratch) (err error) {
+	s.labels, err = scratch.Make("the labels of the start", s.n*singleBytes, s.block*singleBytes)
+	return err
+}
+
 // to writes rows [from, from+h) of block b.
 func (s *starter) to(dst []float64, b int, rec []byte, from, h int) {
 	k := s.k
@@ -135,7 +141,7 @@ func newStarter(ctx context.Context, t *table, s Setup, sample sampled) (*starte
 	if err != nil {
 		return st, err
 	}
-	if st.labels, err = s.Scratch.Make("the labels of the start", t.n*singleBytes, t.block*singleBytes); err != nil {
+	if err := st.makeFile(s.Scratch); err != nil {
 		return st, err
 	}
 	pass := cluster.NewPass(s.Threads, r.Centers, false)

@@ -60,8 +60,7 @@ type table struct {
 // errNarrow says that a value does not fit its element.
 var errNarrow = errors.New("eufs: a value is not exact in this type")
 
-// loadTable keeps X in scratch, or the source itself to be read again.
-func loadTable(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (*table, error) {
+func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
 	t := &table{
 		layout: newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows),
 		shift:  std.Shift, factor: std.Factor, workers: s.Threads,
@@ -69,21 +68,35 @@ func loadTable(ctx context.Context, src stream.Source, std *gram.Standardizer, s
 	if s.Reread {
 		t.element = asFloat64
 		t.source = &reader{t: t, src: src, std: std, meter: s.Meter}
-		return t, nil
+	}
+	return t
+}
+
+// load copies the source to scratch, unless it is to be read again.
+func (t *table) load(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) error {
+	if s.Reread {
+		return nil
 	}
 	for t.element = asUint8; ; t.element++ {
 		err := t.copy(ctx, src, std, s)
 		if err == nil {
-			return t, nil
+			return nil
 		}
 		if t.file != nil {
 			err = errors.Join(err, t.file.Close())
 			t.file = nil
 		}
 		if !errors.Is(err, errNarrow) {
-			return nil, err
+			return err
 		}
 	}
+}
+
+// makeFile makes the file of the copy.
+func (t *table) makeFile(scratch stream.Scratch) (err error) {
+	bytes := t.d * t.element.bytes()
+	t.file, err = scratch.Make("the copy of the rows", t.n*int64(bytes), t.block*bytes)
+	return err
 }
 
 func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardizer, s Setup) (err error) {
@@ -101,7 +114,7 @@ func (t *table) copy(ctx context.Context, src stream.Source, std *gram.Standardi
 			return err
 		}
 		if to == nil { // after the first block, which mostly shows that a type is too narrow
-			if t.file, err = s.Scratch.Make("the copy of the rows", t.n*int64(t.d*t.element.bytes()), t.block*t.d*t.element.bytes()); err != nil {
+			if err := t.makeFile(s.Scratch); err != nil {
 				return err
 			}
 			to = t.file.Pass(stream.ScratchWrite)

@@ -18,6 +18,8 @@ type Options struct {
 	Seed            uint64  // of k-means
 	Threads         int     // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress        func(iteration int, objective float64)
+	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	Stages stream.Stages
 }
 
 const (

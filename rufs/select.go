@@ -41,7 +41,8 @@ type problem struct {
 	// What smooths the norms of rows: 1e-8 of a row's mean square, of G and for W of what W
 	// would have if features took even shares.
 	epsilonX, epsilonG, epsilonW float64
-	zeta                         float64 // weight of GᵀG = I
+	zeta                         float64   // weight of GᵀG = I
+	fall                         []float64 // the objective of the start, and after each round
 
 	a    []float64 // of the least squares
 	chol linalg.Cholesky
@@ -84,10 +85,31 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if p.near, err = newLocal(p.workers, p.x, near, opt.Neighbors); err != nil {
 		return nil, err
 	}
-	if err := p.start(ctx, opt); err != nil {
+	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
+	switch progress, err := stage.Load(ctx, p.values()...); {
+	case err != nil:
 		return nil, err
+	case progress == stream.StageNew:
+		if err := p.start(ctx, opt); err != nil {
+			return nil, err
+		}
+		p.fall = []float64{p.objective()}
+	default:
+		p.shape()
 	}
-	return p.run(ctx, opt)
+	return p.run(ctx, opt, stage)
+}
+
+// values are what a round needs beside the rows and their neighbours: see stream.Stage.
+func (p *problem) values() []any {
+	return []any{&p.c, &p.g.Data, &p.f.Data, &p.w.Data, &p.squares, &p.epsilonX, &p.epsilonG, &p.epsilonW, &p.zeta, &p.fall}
+}
+
+// shape gives G, F and W their shapes.
+func (p *problem) shape() {
+	p.g = kernel.RowMajor(p.g.Data, p.n, p.c, p.c)
+	p.f = kernel.RowMajor(p.f.Data, p.c, p.d, p.d)
+	p.w = kernel.RowMajor(p.w.Data, p.d, p.c, p.c)
 }
 
 // start finds G by k-means, F as the means of its clusters, and W by least squares.
@@ -103,9 +125,8 @@ func (p *problem) start(ctx context.Context, opt Options) error {
 			p.c++
 		}
 	}
-	p.g = kernel.RowMajor(make([]float64, p.n*p.c), p.n, p.c, p.c)
-	p.f = kernel.RowMajor(make([]float64, p.c*p.d), p.c, p.d, p.d)
-	p.w = kernel.RowMajor(make([]float64, p.d*p.c), p.d, p.c, p.c)
+	p.g.Data, p.f.Data, p.w.Data = make([]float64, p.n*p.c), make([]float64, p.c*p.d), make([]float64, p.d*p.c)
+	p.shape()
 	p.squares = make([]float64, p.n)
 	var total float64
 	for i, k := range groups.Labels {
@@ -157,10 +178,10 @@ func (p *problem) objective() float64 {
 }
 
 // run takes rounds until the objective settles.
-func (p *problem) run(ctx context.Context, opt Options) (*Result, error) {
-	r := &Result{Clusters: p.c, Objective: []float64{p.objective()}}
+func (p *problem) run(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
+	r := &Result{Clusters: p.c}
 	best := p.norms()
-	for t := 1; t <= opt.MaxIter; t++ {
+	for t := len(p.fall); t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -169,8 +190,8 @@ func (p *problem) run(ctx context.Context, opt Options) (*Result, error) {
 		}
 		p.assigning().run(p.g.Data)
 		p.centres()
-		last, value := r.Objective[t-1], p.objective()
-		r.Objective = append(r.Objective, value)
+		last, value := p.fall[t-1], p.objective()
+		p.fall = append(p.fall, value)
 		if opt.Progress != nil {
 			opt.Progress(t, value)
 		}
@@ -185,7 +206,11 @@ func (p *problem) run(ctx context.Context, opt Options) (*Result, error) {
 			r.Converged = true
 			break
 		}
+		if err := stage.Save(ctx, p.values()...); err != nil {
+			return nil, err
+		}
 	}
+	r.Objective = p.fall
 	r.Scores = best
 	floor := 1e-12 * slices.Max(best)
 	r.Order, r.Ties = method.Rank(best, func(largest, norm float64) bool { return norm >= largest*(1-1e-10)-floor })

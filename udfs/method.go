@@ -75,7 +75,7 @@ func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Rank
 		return nil, err
 	}
 	opt := m.options(e.Threads)
-	opt.Progress = e.Iteration
+	opt.Progress, opt.Stages = e.Iteration, e.Stages
 	res, err := Select(ctx, x.Data, n, d, opt)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,8 @@ type Options struct {
 
 	Threads  int // 0 means GOMAXPROCS; the answer does not depend on it
 	Progress func(iteration int, objective float64)
+	// Stages keep what a run has come to, for one that goes on from there; nil keeps nothing.
+	Stages stream.Stages
 }
 
 // The defaults; package documentation says where they come from.

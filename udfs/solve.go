@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 const (
@@ -112,29 +113,54 @@ func (s *solver) spread(q []float64) error {
 	return nil
 }
 
-// run iterates from D = I until the objective settles.
-func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
-	r := &Result{}
+// start is the first W, of D = I or of the mean of all choices.
+func (s *solver) start() (u *update, spread bool, err error) {
 	q := make([]float64, s.d)
 	for i := range q {
 		q[i] = 1
 	}
-	u, err := s.minimize(q)
+	if u, err = s.minimize(q); err != nil {
+		return nil, false, err
+	}
+	if !(s.gamma > 0 && s.norm > 0 && u.next-s.gamma <= nullShare*s.norm) {
+		return u, false, nil
+	}
+	if err := s.spread(q); err != nil {
+		return nil, false, err
+	}
+	s.warm = kernel.Matrix[float64]{}
+	u, err = s.minimize(q)
+	return u, true, err
+}
+
+// values are what an update needs beside M: see stream.Stage. u is the W that is to be judged,
+// and best the one before.
+func (s *solver) values(u, best *update, spread *bool, objective *[]float64) []any {
+	w := &s.warm
+	list := []any{spread, objective, &w.Data, &w.Rows, &w.Cols, &w.RowStride, &w.ColStride}
+	for _, x := range []*update{u, best} {
+		list = append(list, &x.norms, &x.objective, &x.gap, &x.next, &x.slack)
+	}
+	return list
+}
+
+// run iterates until the objective settles.
+func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
+	r := &Result{}
+	u, best, spread := new(update), new(update), false
+	stage := stream.StageOf(opt.Stages, "rows", stream.InMemory{})
+	progress, err := stage.Load(ctx, s.values(u, best, &spread, &r.Objective)...)
+	if err == nil && progress == stream.StageNew {
+		u, spread, err = s.start()
+		best = u
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.gamma > 0 && s.norm > 0 && u.next-s.gamma <= nullShare*s.norm {
+	if spread {
 		r.warn("more than %d directions cost nothing, as where features outnumber rows: started from the mean of all choices", s.c)
-		if err := s.spread(q); err != nil {
-			return nil, err
-		}
-		s.warm = kernel.Matrix[float64]{}
-		if u, err = s.minimize(q); err != nil {
-			return nil, err
-		}
 	}
-	best := u
-	for t := 1; ; t++ {
+	for t := len(r.Objective) + 1; ; t++ {
 		r.Objective = append(r.Objective, u.objective)
 		if opt.Progress != nil {
 			opt.Progress(t, u.objective)
@@ -159,10 +185,14 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		q := make([]float64, s.d)
 		for i, v := range best.norms {
 			q[i] = 0.5 / math.Sqrt(v*v+epsilon)
 		}
 		if u, err = s.minimize(q); err != nil {
+			return nil, err
+		}
+		if err := stage.Save(ctx, s.values(u, best, &spread, &r.Objective)...); err != nil {
 			return nil, err
 		}
 	}

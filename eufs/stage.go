@@ -1,0 +1,117 @@
+package eufs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// prepared is what a problem keeps beside its files: a run that goes on from there reads no
+// rows again.
+type prepared struct {
+	element, passes int
+	startRows       []float64
+	v               []float64
+	alphaMax        float64
+	anchor          int
+	// The graph of nearest rows.
+	start []int
+	index []int32
+	value []float64
+}
+
+func (s *prepared) values() []any {
+	return []any{&s.element, &s.passes, &s.startRows, &s.v, &s.alphaMax, &s.anchor, &s.start, &s.index, &s.value}
+}
+
+func (p *Problem) prepared() *prepared {
+	s := &prepared{element: int(p.t.element), passes: p.Passes(), startRows: p.start.rows, v: p.v, alphaMax: p.AlphaMax, anchor: p.anchor}
+	if g := p.graph; g != nil && g.neighbours != nil {
+		s.start, s.index, s.value = g.neighbours.Start, g.neighbours.Index, g.neighbours.Value
+	}
+	return s
+}
+
+// restore makes the problem of what was saved.
+func (p *Problem) restore(stage stream.Stage, s *prepared) (err error) {
+	t := p.t
+	if s.element < 0 || s.element >= len(elements) || len(s.v) != t.d*t.k || s.startRows != nil && len(s.startRows) != t.k*t.k {
+		return stream.Dataf("", "the checkpoint is of other rows: remove its folder")
+	}
+	t.element = element(s.element)
+	t.passes.Store(int64(s.passes))
+	p.v, p.AlphaMax, p.anchor = s.v, s.alphaMax, s.anchor
+	if t.source == nil {
+		if err := t.makeFile(stage); err != nil {
+			return err
+		}
+	}
+	p.start = &starter{layout: t.layout, u: p.setup.U, rows: s.startRows}
+	if p.setup.Start != StartGiven {
+		if err := p.start.makeFile(stage); err != nil {
+			return err
+		}
+	}
+	switch p.setup.Graph {
+	case GraphKNN:
+		p.graph = &graph{neighbours: &rows.Graph{Start: s.start, Index: s.index, Value: s.value}}
+	case GraphAnchor:
+		p.graph = new(graph)
+		p.graph.anchored, err = rows.NewAnchored(stage, p.anchor, p.setup.Neighbors, t.n, t.block)
+	}
+	return err
+}
+
+// name tells the stage of a run from those of other settings.
+func (s *solver) name() string {
+	return fmt.Sprintf("solve%016x%016x", math.Float64bits(s.alpha), math.Float64bits(s.beta))
+}
+
+// load takes up the iteration where it was left.
+func (s *solver) load(ctx context.Context) (stream.Progress, error) {
+	progress, err := s.stage.Load(ctx, s.values()...)
+	if err == nil && progress != stream.StageNew {
+		s.trace = steps(s.figures)
+	}
+	return progress, err
+}
+
+// values are what an iteration needs beside M and the state of the rows: V and the one before,
+// BᵀU or U whole, HUFS's side of the features, and the figures so far.
+func (s *solver) values() []any {
+	s.figures = figures(s.trace)
+	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}
+	if s.products != nil {
+		list = append(list, s.products.all[fieldU])
+	}
+	if s.tree != nil {
+		for i := range s.tree.p {
+			list = append(list, s.tree.p[i], s.tree.y[i])
+		}
+	}
+	return list
+}
+
+const figuresOfStep = 8
+
+// figures are the numbers of a trace.
+func figures(trace []Step) []float64 {
+	var list []float64
+	for _, s := range trace {
+		list = append(list, float64(s.Iteration), s.Mu, s.Objective, s.Split, s.ResidualZ, s.ResidualE, s.ResidualP, float64(s.Rank))
+	}
+	return list
+}
+
+// steps is the trace of figures.
+func steps(figures []float64) []Step {
+	var trace []Step
+	for ; len(figures) >= figuresOfStep; figures = figures[figuresOfStep:] {
+		f := figures
+		trace = append(trace, Step{Iteration: int(f[0]), Mu: f[1], Objective: f[2], Split: f[3], ResidualZ: f[4], ResidualE: f[5], ResidualP: f[6], Rank: int(f[7])})
+	}
+	return trace
+}
