@@ -90,7 +90,7 @@ func (s *solver) begin(ctx context.Context, plan Plan) error {
 		}
 		value, _ := s.objective(&s.opt)
 		s.fall = []float64{value}
-		return s.stage.Save(ctx, s.values()...)
+		return s.stage.Save(ctx, 0, s.values()...)
 	}
 	passes := s.rows.Passes
 	if err := s.scan(ctx, nil); err != nil {
@@ -141,7 +141,7 @@ func (s *solver) iterate(ctx context.Context, plan Plan) (*Result, error) {
 			r.Converged = true
 			break
 		}
-		if err := s.stage.Save(ctx, s.values()...); err != nil {
+		if err := s.stage.Save(ctx, t, s.values()...); err != nil {
 			return nil, err
 		}
 	}

@@ -66,7 +66,7 @@ func (p *Problem) make(ctx context.Context, stage stream.Stage, src stream.Sourc
 	if err := p.prepare(ctx, s); err != nil {
 		return err
 	}
-	return stage.Save(ctx, p.prepared().values()...)
+	return stage.Save(ctx, 0, p.prepared().values()...)
 }
 
 // ownScratch is the least that the problem's own files take: X may turn out wider than

@@ -116,7 +116,7 @@ func (s *solver) run(ctx context.Context) error {
 		if err := s.iterate(ctx, i); err != nil {
 			return err
 		}
-		if err := s.stage.Save(ctx, s.values()...); err != nil {
+		if err := s.stage.Save(ctx, i, s.values()...); err != nil {
 			return err
 		}
 	}

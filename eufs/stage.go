@@ -3,7 +3,7 @@ package eufs
 import (
 	"context"
 	"fmt"
-	"math"
+	"hash/fnv"
 
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -65,9 +65,14 @@ func (p *Problem) restore(stage stream.Stage, s *prepared) (err error) {
 	return err
 }
 
-// name tells the stage of a run from those of other settings.
+// name tells the stage of a run from those of other settings, and of other trees.
 func (s *solver) name() string {
-	return fmt.Sprintf("solve%016x%016x", math.Float64bits(s.alpha), math.Float64bits(s.beta))
+	h := fnv.New64a()
+	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
+	if s.opt.Tree != nil {
+		fmt.Fprint(h, s.opt.Tree.groups())
+	}
+	return fmt.Sprintf("solve%016x", h.Sum64())
 }
 
 // load takes up the iteration where it was left.

@@ -206,7 +206,7 @@ func (p *problem) run(ctx context.Context, opt Options, stage stream.Stage) (*Re
 			r.Converged = true
 			break
 		}
-		if err := stage.Save(ctx, p.values()...); err != nil {
+		if err := stage.Save(ctx, t, p.values()...); err != nil {
 			return nil, err
 		}
 	}

@@ -19,9 +19,10 @@ type Stage interface {
 	// call it before Make. A stage that was begun has the files then that it had made, with
 	// what they held.
 	Load(ctx context.Context, values ...any) (Progress, error)
-	// Save is called after each step, while no pass is under way. It keeps the values and the
-	// files now and then, and where the run is to end: then it returns the error to end with.
-	Save(ctx context.Context, values ...any) error
+	// Save is called after each step, counted from 1, and 0 says that all is ready for the
+	// first; no pass may be under way. It keeps the values and the files now and then, and
+	// where the run is to end: then it returns the error to end with.
+	Save(ctx context.Context, step int, values ...any) error
 	// End says that the work is done, and that the values are all that is wanted of it.
 	End(ctx context.Context, values ...any) error
 }
@@ -48,5 +49,5 @@ func StageOf(stages Stages, name string, scratch Scratch) Stage {
 type fleeting struct{ Scratch }
 
 func (fleeting) Load(context.Context, ...any) (Progress, error) { return StageNew, nil }
-func (fleeting) Save(context.Context, ...any) error             { return nil }
+func (fleeting) Save(context.Context, int, ...any) error        { return nil }
 func (fleeting) End(context.Context, ...any) error              { return nil }

@@ -192,7 +192,7 @@ func (s *solver) run(ctx context.Context, opt Options) (*Result, error) {
 		if u, err = s.minimize(q); err != nil {
 			return nil, err
 		}
-		if err := stage.Save(ctx, s.values(u, best, &spread, &r.Objective)...); err != nil {
+		if err := stage.Save(ctx, t, s.values(u, best, &spread, &r.Objective)...); err != nil {
 			return nil, err
 		}
 	}

@@ -26,15 +26,15 @@ const patience = 5 * time.Second
 type Stages struct {
 	mu     sync.Mutex
 	run    *Run
-	told   func(name string, steps int)
+	told   func(step int)
 	dumps  *chunkio.Scratch // files that stand for memory
 	ending atomic.Bool
 	step   atomic.Int64 // nanoseconds that the last step took; 0: none has ended
 }
 
 // Stages opens the stages of the run, and removes the scratch files that killed runs have
-// left there. told, which may be nil, is called for each stage that goes on from so many steps.
-func (r *Run) Stages(ctx context.Context, told func(name string, steps int)) (*Stages, error) {
+// left there. told, which may be nil, is called for each stage that goes on behind a step.
+func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
 	r.stands = false
 	all := r.folder.list(r.part + ".")
@@ -114,7 +114,7 @@ type stage struct {
 	stream.Scratch
 	in    *Stages
 	name  string
-	steps int
+	steps int        // made so far
 	stood []fileMark // files of the state it went on from, until they are made
 	found bool       // it goes on from a state
 	kept  bool       // the folder has a state of it
@@ -168,8 +168,8 @@ func (st *stage) due(now time.Time) bool {
 }
 
 // Save implements [stream.Stage].
-func (st *stage) Save(ctx context.Context, values ...any) error {
-	st.steps++
+func (st *stage) Save(ctx context.Context, step int, values ...any) error {
+	st.steps = step
 	now := st.in.run.folder.now()
 	st.in.step.Store(int64(max(now.Sub(st.stepped), 1)))
 	st.stepped = now
@@ -295,13 +295,12 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 		return stream.StageNew, err
 	}
 	st.kept = true
-	if st.in.told != nil {
-		st.in.told(st.name, st.steps)
-	}
 	if s.Marks[endedMark] != "" {
 		return stream.StageEnded, nil
 	}
-	st.found = true
+	if st.found = true; st.in.told != nil {
+		st.in.told(st.steps)
+	}
 	return stream.StageBegun, nil
 }
 

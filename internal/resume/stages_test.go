@@ -69,7 +69,7 @@ func keptStage(t *testing.T, dir string) {
 	raise(t, f, stream.ScratchWrite)
 	must.Do(t, other.Close())
 	raise(t, f, stream.ScratchModify)
-	must.Do(t, st.Save(t.Context(), &x))
+	must.Do(t, st.Save(t.Context(), 3, &x))
 	raise(t, f, stream.ScratchModify)
 	must.Do(t, errors.Join(disk.Close(), folder.Close()))
 }
@@ -88,7 +88,7 @@ func TestStageGoesOn(t *testing.T) {
 	_, r, err := reopened(t, dir, Options{}, ofRun())
 	must.Do(t, err)
 	steps := 0
-	s := must.Get(r.Stages(t.Context(), func(name string, n int) { steps = n }))(t)
+	s := must.Get(r.Stages(t.Context(), func(step int) { steps = step }))(t)
 	for path, there := range map[string]bool{left: false, own: true} {
 		if _, err := os.Stat(path); (err == nil) != there {
 			t.Errorf("%s: %v", path, err)
@@ -96,7 +96,7 @@ func TestStageGoesOn(t *testing.T) {
 	}
 	for _, scratch := range []stream.Scratch{chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir}), stream.InMemory{}} {
 		st, x := s.Stage("x", scratch), 0.0
-		if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageBegun || x != 1.5 || steps != 1 || !r.Stands() {
+		if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageBegun || x != 1.5 || steps != 3 || !r.Stands() {
 			t.Errorf("progress %d, value %v, %d steps", progress, x, steps)
 		}
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
@@ -236,7 +236,7 @@ func TestDelay(t *testing.T) {
 		st := s.Stage("x", stream.InMemory{})
 		if c.step > 0 {
 			now = now.Add(c.step)
-			must.Do(t, st.Save(inner))
+			must.Do(t, st.Save(inner, 1))
 		}
 		saved := len(folder.list("part.x"))
 		cancel()
@@ -244,7 +244,7 @@ func TestDelay(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if c.waits {
-			if err := st.Save(inner); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.list("part.x")) != saved+1 {
+			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.list("part.x")) != saved+1 {
 				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.list("part.x"))
 			}
 		} else {
@@ -263,7 +263,7 @@ func TestStageWithoutRoom(t *testing.T) {
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
 		must.Do(t, os.Mkdir(filepath.Join(folder.path, "part.x.0"+dataSuffix), 0o700)) // in the way
-		err := st.Save(t.Context())
+		err := st.Save(t.Context(), 1)
 		if unasked != (err == nil) || unasked != folder.off || !unasked && !errors.Is(err, syscall.EISDIR) {
 			t.Errorf("unasked %t: %v, given up %t", unasked, err, folder.off)
 		}

@@ -127,8 +127,8 @@ func (s breakingStage) Make(name string, total int64, record int) (stream.Scratc
 }
 
 // Save breaks off behind a save, as a pass.
-func (s breakingStage) Save(ctx context.Context, values ...any) error {
-	err := s.Stage.Save(ctx, values...)
+func (s breakingStage) Save(ctx context.Context, step int, values ...any) error {
+	err := s.Stage.Save(ctx, step, values...)
 	if s.in.left--; s.in.left == 0 {
 		return errBroken
 	}
