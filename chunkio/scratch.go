@@ -15,6 +15,7 @@ import (
 type ScratchOptions struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
+	There int64  // bytes of files in Dir that Keep will open again, which need no room anew
 	// Remedy is what to do where the disk is full; the default is that of methods that iterate
 	// over rows.
 	Remedy stream.Text
@@ -69,7 +70,7 @@ func (s *Scratch) check(more int64) error {
 	if need := s.used + more; s.opt.Limit > 0 && need > s.opt.Limit {
 		return &stream.MemoryError{What: "scratch", Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
 	}
-	if free, ok := freeSpace(s.opt.Dir); ok && more > free {
+	if free, ok := freeSpace(s.opt.Dir); ok && more-s.opt.There > free {
 		return s.full(fmt.Errorf("%d MiB are needed and %d MiB free: %w", more>>20, free>>20, syscall.ENOSPC))
 	}
 	return nil

@@ -89,6 +89,7 @@ func (s *Scratch) Keep(path, name string, total int64, record int, state *KeptSt
 	if state == nil {
 		return k, nil
 	}
+	s.opt.There = max(s.opt.There-size, 0)
 	if size >= 2*total {
 		f.taken += total
 		s.used += total

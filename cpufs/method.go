@@ -136,7 +136,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, err
 	}
 	opt = opt.WithDefaults(s.Source.Rows())
-	c := method.Cost{Bytes: p.Bytes, Least: p.Least, Scratch: p.Scratch, Cramped: p.GramNoRoom, Passes: p.passes(opt), Iterations: opt.MaxIter}
+	c := method.Cost{Bytes: p.Bytes, Least: p.Least, Scratch: p.Scratch, Rewritten: p.Rewritten, Cramped: p.GramNoRoom, Passes: p.passes(opt), Iterations: opt.MaxIter}
 	if s.Memory > 0 {
 		c.Bytes = s.Memory
 	}

@@ -21,6 +21,7 @@ type Plan struct {
 	Bytes         int64     // held at most, beside the source's chunks
 	Least         int64     // the smallest Options.Memory that works
 	Scratch       int64     // bytes of scratch space
+	Rewritten     int64     // of Scratch, what each iteration writes: where Options.Stages keep it, it is there twice
 	SetupPasses   int       // over the source, before the first iteration
 	// IterationPasses over the source: at least, as without G backtracking of projected
 	// steps takes one for each trial.
@@ -99,7 +100,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	if p.Graph == GraphAnchors {
 		if p.StateInMemory = !o.stateOnDisk && take(state, 0); !p.StateInMemory {
-			p.Scratch = state
+			p.Scratch, p.Rewritten = state, int64(recordRows(most))*int64(blocks)*8*int64(o.Clusters)
 		}
 	}
 	p.RowsInMemory = !o.rowsOnDisk && take(8*(n+int64(pad*blocks))*int64(d), 0)

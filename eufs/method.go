@@ -159,7 +159,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 		Iterations: opt.WithDefaults().MaxIter,
 	}
 	if s.Memory > 0 && s.Memory < memory.Memory {
-		c.Bytes, c.Scratch = files.Memory, files.Scratch
+		c.Bytes, c.Scratch, c.Rewritten = files.Memory, files.Scratch, files.Rewritten
 	}
 	return c, nil
 }

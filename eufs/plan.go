@@ -15,6 +15,9 @@ import (
 type Need struct {
 	Memory  int64 // bytes, with what stream.InMemory holds
 	Scratch int64 // bytes in files
+	// Rewritten is what each iteration writes anew of Scratch: where Setup.Stages keep it, it is
+	// there twice.
+	Rewritten int64
 }
 
 // ValueBytes bounds the bytes of a value in the copy of X by the types that the columns
@@ -64,13 +67,14 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 	c := s.costs(l, valueBytes, opt)
 	fixed := max(c.prepare, c.solve) + c.kept
 	memory = Need{Memory: fixed + n*c.row}
-	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffered, Scratch: n * c.row}
+	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffered, Scratch: n * c.row, Rewritten: n * c.rewritten}
 	return memory, files, nil
 }
 
 // costs are in bytes.
 type costs struct {
 	row            int64 // of scratch a row
+	rewritten      int64 // of row, what each iteration writes
 	buffered       int64 // of buffers a row of a block, where scratch is in files
 	prepare, solve int64 // held while one of the two runs
 	kept           int64 // held from one to the other
@@ -91,6 +95,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	}
 	add(size*d, 3)
 	add(int64(l.stateWords())*wordBytes, 3)
+	c.rewritten = c.row
 	if s.Start != StartGiven {
 		add(singleBytes, 2)
 	}

@@ -40,10 +40,12 @@ type Cost struct {
 	Bytes   int64 // held at most within Shape.Memory
 	Least   int64 // the smallest Shape.Memory that works; 0 means Bytes
 	Scratch int64 // in scratch files
-	Shared  int64 // of Bytes, or of Scratch where that is not 0, what settings solved side by side share
-	Gram    bool  // a FromRows method wants the Gram matrix of the centred columns
-	Cramped bool  // more memory would save passes
-	Passes  Passes
+	// Rewritten is what each iteration writes anew of Scratch: a checkpoint keeps it twice.
+	Rewritten int64
+	Shared    int64 // of Bytes, or of Scratch where that is not 0, what settings solved side by side share
+	Gram      bool  // a FromRows method wants the Gram matrix of the centred columns
+	Cramped   bool  // more memory would save passes
+	Passes    Passes
 	// Iterations bounds the iterations of one setting; 0 for a method that does not iterate.
 	Iterations int
 }

@@ -237,12 +237,6 @@ func (t *trial) takeRows() error {
 	}
 	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packing, stream.InMemory{}
 	t.Release = e.source.Close
-	if e.plan.OutOfCore {
-		if t.scratch, err = t.newScratch(e.plan.scratch); err != nil {
-			return err
-		}
-		t.Scratch = t.scratch
-	}
 	return nil
 }
 
@@ -365,7 +359,11 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		p.What = fmt.Sprintf("iteration 1 of at most %d", most)
 		show()
 	}
-	err := do(ctx)
+	err := t.overRows(ctx, func(step int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += step
+	}, do)
 	if p.Done, p.Failed = true, err != nil; shown {
 		show()
 	}

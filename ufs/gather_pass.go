@@ -85,7 +85,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 			return nil, err
 		}
 		if p.drawn == nil {
-			err = p.read(ctx, ds, reading{name: statisticsPass, what: "statistics", opt: p.opt, fold: fold, body: e.progress()}, e.adders()...)
+			err = p.read(ctx, ds, reading{name: statisticsPass, what: "statistics", opt: p.opt, fold: fold, body: e.progress(), keeps: g.from == method.FromRows}, e.adders()...)
 		}
 		if err == nil && e.hashed != nil {
 			err = e.settle()

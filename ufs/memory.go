@@ -40,6 +40,7 @@ type Budget struct {
 	OutOfCore  bool  `json:"out_of_core"`                     // G does not fit: passes over the rows instead; or rows are in scratch files
 
 	scratch    int64 // bytes in files
+	rewritten  int64 // of scratch, what each iteration writes anew: a checkpoint keeps it twice
 	gone       int64 // of the statistics, before the solver begins
 	atOnce     bool  // there is room to judge the anchors' graph and that of a permuted copy at once
 	sizes      bool  // there is room for the rules of the number of features

@@ -75,6 +75,11 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		}
 		b.OutOfCore, b.scratch = true, cost.Scratch
 	}
+	if r.keepsRows() {
+		cost.Scratch += cost.Rewritten
+		b.scratch = cost.Scratch
+	}
+	b.rewritten = cost.Rewritten
 	b.Solver, b.method, b.iterations = cost.Bytes+b.packing, cost.Passes, cost.Iterations
 	if varied, ok := r.Solver.(method.Varied); ok && r.many {
 		r.planSideBySide(&b, cost, varied.Settings(), total)
@@ -87,7 +92,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		b = b.keeping(input, b.Solver)
 	}
 	if b.scratch > 0 {
-		if err := chunkio.NewScratch(r.scratch()).Reserve(b.scratch); err != nil {
+		if err := chunkio.NewScratch(r.rowScratch()).Reserve(b.scratch); err != nil {
 			return b, stream.Errorf("%w; or keep all in memory: {memory-limit} %dMiB", err, (b.InMemory+1<<20-1)>>20)
 		}
 	}
@@ -104,13 +109,14 @@ func (r *run) planSideBySide(b *Budget, cost method.Cost, settings int, total fu
 	more := (b.Limit - total(cost.Bytes)) / max(each, 1)
 	b.solves = int(max(min(1+more, int64(r.Threads), int64(settings)), 1))
 	if b.scratch > 0 { // the bound on scratch and the disk bound them too
-		scratch := chunkio.NewScratch(r.scratch())
+		scratch := chunkio.NewScratch(r.rowScratch())
 		with := func(solves int) int64 { return cost.Scratch + int64(solves-1)*(cost.Scratch-cost.Shared) }
 		for b.solves > 1 && scratch.Reserve(with(b.solves)) != nil {
 			b.solves--
 		}
 		b.scratch = with(b.solves)
 	}
+	b.rewritten *= int64(b.solves)
 	b.Solver += int64(b.solves-1) * each
 }
 

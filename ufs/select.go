@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -205,13 +204,4 @@ func placed(err error, e *gathered) error {
 		at.Path += " and " + plural(len(e.inputs)-1, "file")
 	}
 	return &at
-}
-
-// newScratch is scratch within the bounds of the plan, reserved beforehand.
-func (r *run) newScratch(bytes int64) (*chunkio.Scratch, error) {
-	scratch := chunkio.NewScratch(r.scratch())
-	if err := scratch.Reserve(bytes); err != nil {
-		return nil, errors.Join(err, scratch.Close())
-	}
-	return scratch, nil
 }

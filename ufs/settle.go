@@ -249,10 +249,6 @@ func (q *Request) check(spec method.Spec) error {
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case q.Missing == missingPairwise && (spec.From == method.FromGraph || spec.From == method.FromRows):
 		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
-	case spec.From != method.FromRows:
-		return nil
-	case q.namedCheckpoint() != "":
-		return stream.Usagef("{checkpoint} saves Gram statistics, and method %s makes none: it iterates over rows; leave it out, or use fewer rows, {sample}", spec.Name)
 	}
 	return nil
 }

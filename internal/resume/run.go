@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -84,7 +85,7 @@ func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, wh
 	}
 	if h.Kind == kind && h.Options[digestEntry] == digest {
 		r.known = true
-		r.stands = len(f.list(part+".")) > 1
+		r.stands = slices.ContainsFunc(f.list(part+"."), func(file string) bool { return file != path && !strings.HasSuffix(file, dataSuffix) })
 		f.holds = f.holds || r.stands
 		return r, why, nil
 	}

@@ -28,15 +28,14 @@ type Stages struct {
 	run    *Run
 	told   func(step int)
 	dumps  *chunkio.Scratch // files that stand for memory
-	ending atomic.Bool
-	step   atomic.Int64 // nanoseconds that the last step took; 0: none has ended
+	end    <-chan struct{} // closed where the run is to end; nil for never
+	step   atomic.Int64    // nanoseconds that the last step took; 0: none has ended
 }
 
 // Stages opens the stages of the run, and removes the scratch files that killed runs have
 // left there. told, which may be nil, is called for each stage that goes on behind a step.
 func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
-	r.stands = false
 	all := r.folder.list(r.part + ".")
 	for _, path := range all {
 		if strings.HasSuffix(path, dataSuffix) || path == r.file(identityEntry) {
@@ -53,7 +52,6 @@ func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) 
 		for _, f := range files {
 			named[filepath.Join(r.folder.path, f.File)] = true
 		}
-		r.stands = true
 	}
 	for _, path := range all {
 		if strings.HasSuffix(path, dataSuffix) && !named[path] {
@@ -66,13 +64,13 @@ func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) 
 }
 
 // Delay is a context that ends after ctx: where steps are short, once the one under way has
-// been saved.
+// been saved. Call it before any stage begins.
 func (s *Stages) Delay(ctx context.Context) (context.Context, context.CancelFunc) {
+	s.end = ctx.Done()
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var timer *time.Timer
 	var mu sync.Mutex
 	stop := context.AfterFunc(ctx, func() {
-		s.ending.Store(true)
 		if step := time.Duration(s.step.Load()); step == 0 || step > patience {
 			cancel()
 			return
@@ -173,7 +171,12 @@ func (st *stage) Save(ctx context.Context, step int, values ...any) error {
 	now := st.in.run.folder.now()
 	st.in.step.Store(int64(max(now.Sub(st.stepped), 1)))
 	st.stepped = now
-	ending := st.in.ending.Load()
+	ending := false
+	select {
+	case <-st.in.end:
+		ending = true
+	default:
+	}
 	if ending || st.due(now) {
 		if err := st.save(ctx, false, values); err != nil {
 			return err

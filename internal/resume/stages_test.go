@@ -240,9 +240,6 @@ func TestDelay(t *testing.T) {
 		}
 		saved := len(folder.list("part.x"))
 		cancel()
-		for !s.ending.Load() {
-			time.Sleep(time.Millisecond)
-		}
 		if c.waits {
 			if err := st.Save(inner, 2); !errors.Is(err, context.Canceled) || inner.Err() != nil || len(folder.list("part.x")) != saved+1 {
 				t.Errorf("steps of %v: %v, %v, %v", c.step, err, inner.Err(), folder.list("part.x"))
