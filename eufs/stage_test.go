@@ -3,9 +3,16 @@ package eufs
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/internal/resume/resumetest"
 )
 
@@ -45,5 +52,59 @@ func TestGoesOnToTheSameBits(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A process that was killed, three times in the middle of its iterations, leaves what another goes
+// on from to the same bits, and nothing that the last one does not remove.
+func TestGoesOnAfterKill(t *testing.T) {
+	const victim = "EUFS_TEST_VICTIM"
+	const n, d, k = 75, 8, 2
+	run := func(dir string, every time.Duration) *Result {
+		src := serve(grouped(n, d, k, 21), 30)
+		s := Setup{Clusters: k, Graph: GraphAnchor, Anchors: 12, Seed: 3, Threads: 2, blockRows: 25}
+		if dir != "" {
+			folder := must.Get(resume.Open(dir, resume.Options{Every: every}))(t)
+			defer func() { must.Do(t, folder.Close()) }()
+			states := must.Get(folder.Run(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
+			s.Stages = must.Get(states.Stages(t.Context(), nil))(t)
+			scratch := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
+			defer func() { must.Do(t, scratch.Close()) }()
+			s.Scratch = scratch
+		}
+		p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
+		defer func() { must.Do(t, p.Close()) }()
+		return mustSolve(t, p, Options{Alpha: Weight{Value: 0.02}, Beta: Weight{Value: 0.1}, Mu: 0.5, Rho: 1.001, MaxIter: 2000, Tol: -1, Threads: 2})
+	}
+	if dir := os.Getenv(victim); dir != "" {
+		run(dir, -1)
+		return
+	}
+	dir := t.TempDir()
+	for range 3 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestGoesOnAfterKill$")
+		cmd.Env = append(os.Environ(), victim+"="+dir)
+		must.Do(t, cmd.Start())
+		begun := time.Now()
+		for saved, looks := false, 0; !saved; looks++ {
+			if time.Sleep(time.Millisecond); looks == 20_000 {
+				t.Fatal("it saves nothing")
+			}
+			states, err := filepath.Glob(filepath.Join(dir, "rows.solve*"+resume.Suffix))
+			must.Do(t, err)
+			for _, state := range states {
+				fi, err := os.Stat(state)
+				saved = saved || err == nil && fi.ModTime().After(begun)
+			}
+		}
+		must.Do(t, cmd.Process.Kill())
+		if err := cmd.Wait(); err == nil {
+			t.Fatal("it ended before it was killed")
+		}
+	}
+	bits(t, "killed three times", run(dir, 0), run("", 0))
+	left := must.Get(filepath.Glob(filepath.Join(dir, "*.data"+resume.Suffix)))(t)
+	if len(left) != 3 { // the rows, the labels and the graph, which are not forgotten yet
+		t.Errorf("left behind: %v", left)
 	}
 }

@@ -76,7 +76,6 @@ func TestPixelsExitCodes(t *testing.T) {
 		{flags + "--beta 1..10 " + in, exit.Usage, "path takes several"},
 		{flags + "--mu 1 " + in, exit.Usage, "--mu is not for method cpufs but for eufs, hufs"},
 		{flags + "--weight px_1_1 " + in, exit.Usage, "--weight is not for method cpufs"},
-		{flags + "--checkpoint " + at("") + " " + in, exit.Usage, "--checkpoint"},
 		{"select --method eufs --shape 4x6 " + in, exit.Usage, "--shape is not for method eufs but for cpufs, cpufsnn"},
 		{"select --method cpufs --stats " + stats, exit.Usage, "iterates over rows"},
 		{"scan --method cpufs -o " + at("x.ufs") + " " + in, exit.Usage, "use select INPUT… --method cpufs"},

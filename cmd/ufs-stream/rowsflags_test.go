@@ -53,7 +53,6 @@ func TestRowsExitCodes(t *testing.T) {
 		{"scan --method eufs -o " + at("x.ufs", "") + " " + in, exit.Usage, "use select INPUT… --method eufs"},
 		{"select --method eufs -", exit.Usage, "save it to a file"},
 		{eufs + " --weight x000", exit.Usage, "--weight is not for method eufs"},
-		{eufs + " --checkpoint " + dir, exit.Usage, "--checkpoint"},
 		{eufs + " --constraint scatter", exit.Usage, "--constraint is not for method eufs but for sfufs, fufs"},
 		{eufs + " --anchors-file " + in, exit.Usage, "not for method eufs"},
 		{eufs + " --variance 0.9", exit.Usage, "-k"},

@@ -268,3 +268,17 @@ func TestStageWithoutRoom(t *testing.T) {
 		must.Do(t, f.Close())
 	}
 }
+
+// Before anything is saved, what that will take is known from the files.
+func TestFirstSaveWaits(t *testing.T) {
+	s, folder := staged(t, t.TempDir(), Options{Every: time.Second})
+	now := time.Unix(0, 0)
+	folder.now = func() time.Time { return now }
+	st := s.Stage("x", stream.InMemory{}).(*stage)
+	st.files = []*stageFile{{mark: fileMark{Bytes: bytesPerSecond / 10}}} // a tenth of a second, of which a fiftieth
+	for after, want := range map[time.Duration]bool{time.Second: false, 4900 * time.Millisecond: false, 5 * time.Second: true} {
+		if got := st.due(now.Add(after)); got != want {
+			t.Errorf("due after %v: %t", after, got)
+		}
+	}
+}
