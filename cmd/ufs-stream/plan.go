@@ -52,6 +52,7 @@ merge, and then scan --profile.`,
 	o.hygiene(fs)
 	o.limits(fs)
 	o.scratchSpace(fs)
+	fs.StringVar(&o.req.Checkpoint, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: what each iteration of a method over rows writes is there twice")
 	m.add(fs)
 	o.output.add(fs, planFormats()...)
 	inGroups(cmd)
