@@ -102,7 +102,9 @@ func TestGoesOnAfterKill(t *testing.T) {
 			t.Fatal("it ended before it was killed")
 		}
 	}
-	bits(t, "killed three times", run(dir, 0), run("", 0))
+	want := run("", 0)
+	bits(t, "killed three times", run(dir, 0), want)
+	bits(t, "when all is done", run(dir, 0), want)
 	left := must.Get(filepath.Glob(filepath.Join(dir, "*.data"+resume.Suffix)))(t)
 	if len(left) != 3 { // the rows, the labels and the graph, which are not forgotten yet
 		t.Errorf("left behind: %v", left)
