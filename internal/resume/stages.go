@@ -245,7 +245,8 @@ func (st *stage) write(ctx context.Context, ended bool, list []any) error {
 	return st.in.replace(ctx, st, marks, ended, values(list), places)
 }
 
-// giveUp is err, but of a folder that nobody has asked for: that is written to no more.
+// giveUp is err, but of a folder that nobody has asked for: that is written to no more. Scratch files
+// that are open lose their names there, and go on.
 func (s *Stages) giveUp(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +254,8 @@ func (s *Stages) giveUp(err error) error {
 	if !f.opt.Unasked {
 		return stream.Errorf("checkpoint: %w", err)
 	}
-	f.off = true
-	f.note("nothing more is saved for an interruption: %v", err)
+	s.run.known, s.run.stands = false, false
+	f.giveUp(err)
 	return nil
 }
 

@@ -259,12 +259,12 @@ func TestStageWithoutRoom(t *testing.T) {
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
-		must.Do(t, os.Mkdir(filepath.Join(folder.path, "part.x.0"+dataSuffix), 0o700)) // in the way
+		must.Do(t, os.MkdirAll(filepath.Join(folder.path, "part.x.0"+dataSuffix, "x"), 0o700)) // in the way
 		err := st.Save(t.Context(), 1)
 		if unasked != (err == nil) || unasked != folder.off || !unasked && !errors.Is(err, syscall.EISDIR) {
 			t.Errorf("unasked %t: %v, given up %t", unasked, err, folder.off)
 		}
-		must.Do(t, os.Remove(filepath.Join(folder.path, "part.x.0"+dataSuffix)))
+		must.Do(t, os.RemoveAll(filepath.Join(folder.path, "part.x.0"+dataSuffix)))
 		must.Do(t, f.Close())
 	}
 }
