@@ -3,6 +3,7 @@ package ufs
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
@@ -24,6 +25,9 @@ const (
 	collectPercent = 50
 	// maxThreads is far above any use: the Go runtime takes minutes to set up a million.
 	maxThreads = 1024
+	// ownRuntime is what the Go runtime takes of a program that has just begun, its heap
+	// included, and is part of programBytes: 10 MiB in ufs-stream before it reads a file.
+	ownRuntime = 12 << 20
 )
 
 // process is what runs under way have set of the Go runtime, which the process has once:
@@ -32,7 +36,7 @@ var process struct {
 	sync.Mutex
 	runs          int
 	threads, pace int
-	memory        int64
+	memory, held  int64 // held is what heldBefore says
 	setUp         sync.Once
 	linearAlgebra error
 }
@@ -46,8 +50,11 @@ func (q *Request) begin() (end func(), err error) {
 	}
 	process.Lock()
 	defer process.Unlock()
+	if process.runs == 0 {
+		process.held = heldBefore()
+	}
 	threads := runtime.GOMAXPROCS(q.Threads)
-	memory := debug.SetMemoryLimit(max(q.Memory-outsideHeap, 1<<20))
+	memory := debug.SetMemoryLimit(max(q.Memory-outsideHeap, 1<<20) + process.held)
 	pace := debug.SetGCPercent(collectPercent)
 	if process.runs == 0 {
 		process.threads, process.memory, process.pace = threads, memory, pace
@@ -62,4 +69,29 @@ func (q *Request) begin() (end func(), err error) {
 			debug.SetGCPercent(process.pace)
 		}
 	}), nil
+}
+
+// heldBefore is the memory that the caller's process holds before a run, beyond what a
+// program needs that has just begun. The runtime has one limit for both. Without this part
+// in it a process that holds as much as the run may use would collect without end.
+func heldBefore() int64 {
+	held := inUse() - ownRuntime
+	if held > 0 {
+		runtime.GC() // garbage is not held: a run may use its room
+		held = inUse() - ownRuntime
+	}
+	return max(held, 0)
+}
+
+// inUse is the memory that counts against the limit of the runtime, less what it is about to give back.
+func inUse() int64 {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(samples)
+	total := int64(samples[0].Value.Uint64())
+	for _, s := range samples[1:] {
+		total -= int64(s.Value.Uint64())
+	}
+	return total
 }

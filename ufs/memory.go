@@ -250,7 +250,9 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 // outgrow the plan the limit itself holds.
 func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
-		debug.SetMemoryLimit(b.Peak - outsideHeap)
+		process.Lock()
+		defer process.Unlock()
+		debug.SetMemoryLimit(b.Peak - outsideHeap + process.held)
 	}
 }
 

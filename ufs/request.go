@@ -100,7 +100,7 @@ type Request struct {
 
 	Seed       uint64 // of everything random; default 1
 	Threads    int    // default: one a core; never changes the result
-	Memory     int64  // peak resident memory in bytes, default 2 GiB; never changes the result
+	Memory     int64  // peak resident memory in bytes, beside what the process held before, default 2 GiB; never changes the result
 	TempDir    string // for scratch files; default: the system's
 	MaxScratch int64  // bytes of scratch files at most; 0 means no bound
 

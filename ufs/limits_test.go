@@ -1,0 +1,45 @@
+package ufs
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// TestLimitIsBesideWhatTheCallerHolds: a run has the memory that it was given also in a process that holds
+// as much already; what the caller has dropped before is not counted, and its own limit comes back.
+func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
+	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
+	limits := func() (request, plan int64) {
+		end, err := (&Request{Memory: memory, Threads: 2}).begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		request = debug.SetMemoryLimit(-1)
+		Budget{Peak: peak}.enforce(false)
+		return request, debug.SetMemoryLimit(-1)
+	}
+	before := debug.SetMemoryLimit(-1)
+	request, plan := limits()
+	held := make([]byte, ballast)
+	requestHeld, planHeld := limits()
+	runtime.KeepAlive(held)
+	held = nil
+	requestAfter, planAfter := limits()
+	// The rest of the heap moves by a few MiB between two runs.
+	for _, c := range []struct {
+		what                 string
+		bare, holding, freed int64
+	}{{"request", request, requestHeld, requestAfter}, {"plan", plan, planHeld, planAfter}} {
+		if more := c.holding - c.bare; more < ballast-16<<20 || more > ballast+16<<20 {
+			t.Errorf("%s: the limit is %d bytes higher beside %d that the caller holds", c.what, more, ballast)
+		}
+		if more := c.freed - c.bare; more > 16<<20 {
+			t.Errorf("%s: the limit is %d bytes higher beside what the caller has dropped", c.what, more)
+		}
+	}
+	if after := debug.SetMemoryLimit(-1); after != before {
+		t.Errorf("the caller's limit was %d and is %d", before, after)
+	}
+}
