@@ -105,12 +105,13 @@ func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 		return err
 	}
 	seen := map[string]bool{}
+	blocks := &blockWriter{out: out, pack: pack}
 	for _, s := range sections {
 		if s.Name == "" || len(s.Name) > 255 || seen[s.Name] {
 			return fmt.Errorf("statistics section %q: its name is empty, too long or repeated", s.Name)
 		}
 		seen[s.Name] = true
-		if err := writeSection(out, pack, s); err != nil {
+		if err := blocks.writeSection(s); err != nil {
 			return fmt.Errorf("statistics section %q: %w", s.Name, err)
 		}
 	}
@@ -121,12 +122,13 @@ func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	return err
 }
 
-func writeSection(out io.Writer, pack *zstd.Encoder, s Section) error {
+// writeSection writes one section into the buffers that the one before has left.
+func (b *blockWriter) writeSection(s Section) error {
 	head := append([]byte{statsSection, byte(len(s.Name))}, s.Name...)
-	if _, err := out.Write(head); err != nil {
+	if _, err := b.out.Write(head); err != nil {
 		return err
 	}
-	b := &blockWriter{out: out, pack: pack, raw: make([]byte, 0, statsBlock), sum: xxhash.New()}
+	b.sum, b.length = xxhash.New(), 0
 	if _, err := s.Body.WriteTo(b); err != nil {
 		return err
 	}
@@ -146,6 +148,9 @@ type blockWriter struct {
 func (b *blockWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 && b.err == nil {
 		k := min(len(p), statsBlock-len(b.raw))
+		if need := len(b.raw) + k; need > cap(b.raw) { // most sections are far smaller than a block
+			b.raw = append(make([]byte, 0, min(max(need, 2*cap(b.raw)), statsBlock)), b.raw...)
+		}
 		b.raw = append(b.raw, p[:k]...)
 		p, n = p[k:], n+k
 		if len(b.raw) == statsBlock {

@@ -68,13 +68,14 @@ func (r *sectionReader) next() ([]byte, error) {
 	if n > maxPackedBlock { // the file was verified, so it has changed since
 		return nil, r.fail(errors.New("the file has changed"))
 	}
-	if r.packed == nil {
-		r.packed = make([]byte, maxPackedBlock)
+	if int(n) > cap(r.packed) {
+		r.packed = make([]byte, n) // most sections are one block, far smaller than the largest
 	}
-	if _, err := io.ReadFull(r.r, r.packed[:n]); err != nil {
+	r.packed = r.packed[:n]
+	if _, err := io.ReadFull(r.r, r.packed); err != nil {
 		return nil, r.fail(err)
 	}
-	if r.block, err = r.unpack.DecodeAll(r.packed[:n], r.block[:0]); err != nil {
+	if r.block, err = r.unpack.DecodeAll(r.packed, r.block[:0]); err != nil {
 		return nil, r.fail(err)
 	}
 	r.sum.Write(r.block)
