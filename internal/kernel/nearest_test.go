@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -26,21 +25,33 @@ func allDistances(x, points Matrix[float64], i int) []float64 {
 	return distances
 }
 
-func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int) {
-	t.Helper()
-	n := NewNearest(team, points, count)
+// allNeighbours are the count nearest of the points to each row, by all distances.
+func allNeighbours(x, points Matrix[float64], count int) [][]neighbour {
 	want := make([][]neighbour, x.Rows)
-	order := make([]int32, points.Rows)
 	for i := range x.Rows {
 		all := allDistances(x, points, i)
-		for j := range order {
-			order[j] = int32(j)
-		}
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(all[a], all[b]), cmp.Compare(a, b)) })
-		for _, j := range order[:count] {
-			want[i] = append(want[i], neighbour{all[j], j})
+		for range count { // the nearest that is left, the first of equals
+			nearest := int32(-1)
+			for j, distance := range all {
+				if distance >= 0 && (nearest < 0 || distance < all[nearest]) {
+					nearest = int32(j)
+				}
+			}
+			want[i] = append(want[i], neighbour{all[nearest], nearest})
+			all[nearest] = -1 // taken
 		}
 	}
+	return want
+}
+
+func checkNearest(t *testing.T, team *Team, x, points Matrix[float64], count int) {
+	t.Helper()
+	checkNeighbours(t, team, x, points, count, allNeighbours(x, points, count))
+}
+
+func checkNeighbours(t *testing.T, team *Team, x, points Matrix[float64], count int, want [][]neighbour) {
+	t.Helper()
+	n := NewNearest(team, points, count)
 	search := func(what string) {
 		t.Helper()
 		index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
@@ -98,14 +109,15 @@ func nearestSize(n *Nearest) int64 {
 func TestNearest(t *testing.T) {
 	onPaths(t, func(t *testing.T, p *isa) {
 		r, layout := rand.New(rand.NewPCG(7, 7)), 0
-		for _, team := range teams(p) {
-			for _, m := range crossing(p.f32.nr)[1:] {
-				for _, rows := range slices.Concat(crossing(p.f32.mr), crossing(16)) {
-					for _, d := range []int{0, 1, 7, 8, 9, 40} {
-						layout++
-						x, points := newGuarded[float64](r, rows, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
-						checkNearest(t, team, x.Matrix, points.Matrix, min(1+layout%7, m))
-					}
+		for turn, team := range teams(p) {
+			// Every two of anchors, rows and dimensions meet.
+			dims := []int{0, 1, 7, 8, 9, 40}
+			for i, m := range crossing(p.f32.nr)[1:] {
+				for k, rows := range slices.Concat(crossing(p.f32.mr), crossing(16)) {
+					layout++
+					d := dims[(i+k+turn)%len(dims)]
+					x, points := newGuarded[float64](r, rows, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
+					checkNearest(t, team, x.Matrix, points.Matrix, min(1+layout%7, m))
 				}
 			}
 			for _, d := range crossing(depth)[2:] {
@@ -114,21 +126,27 @@ func TestNearest(t *testing.T) {
 			}
 			// Sizes that are screened in bytes.
 			for i, m := range crossing(3 * 48)[2:] {
-				for _, d := range slices.Concat(crossing(64)[3:], crossing(128), []int{70, 200}) {
-					if layout++; m >= coarsePoints && d >= coarseDims {
+				for k, d := range slices.Concat(crossing(64)[3:], crossing(128), []int{70, 200}) {
+					if layout++; m >= coarsePoints && d >= coarseDims && (i+k+turn)%2 == 0 { // the other team has the others
 						x, points := newGuarded[float64](r, 1+7*i, d, layout&1 != 0), newGuarded[float64](r, m, d, layout&2 != 0)
 						checkNearest(t, team, x.Matrix, points.Matrix, 1+layout%7)
 					}
 				}
 			}
-			// So many anchors that a task has the fewest rows, and more sought than isa.lowest serves.
-			x, points := newGuarded[float64](r, 20, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
-			checkNearest(t, team, x.Matrix, points.Matrix, 6)
-			x, points = newGuarded[float64](r, 30, 5, true), newGuarded[float64](r, 100, 5, false)
-			checkNearest(t, team, x.Matrix, points.Matrix, 20)
-			// Rows so long that a task has fewer of them.
-			x, points = newGuarded[float64](r, 45, unpackedBytes/13/20, false), newGuarded[float64](r, 7, unpackedBytes/13/20, false)
-			checkNearest(t, team, x.Matrix, points.Matrix, 3)
+		}
+		// So many anchors that a task has the fewest rows, and more sought than isa.lowest serves.
+		x, points := newGuarded[float64](r, 20, 3, true), newGuarded[float64](r, nearestBytes/4/8+3, 3, false)
+		few, among := newGuarded[float64](r, 30, 5, true), newGuarded[float64](r, 100, 5, false)
+		// Rows so long that a task has fewer of them.
+		long, anchors := newGuarded[float64](r, 45, unpackedBytes/13/20, false), newGuarded[float64](r, 7, unpackedBytes/13/20, false)
+		for _, c := range []struct {
+			x, points guarded[float64]
+			count     int
+		}{{x, points, 6}, {few, among, 20}, {long, anchors, 3}} {
+			want := allNeighbours(c.x.Matrix, c.points.Matrix, c.count)
+			for _, team := range teams(p) {
+				checkNeighbours(t, team, c.x.Matrix, c.points.Matrix, c.count, want)
+			}
 		}
 	})
 }
