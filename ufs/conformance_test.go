@@ -319,7 +319,7 @@ func TestForeignOptionsAreRefused(t *testing.T) {
 // A run that is cancelled in any of its passes ends with the context's error, and leaves
 // neither scratch nor goroutines.
 func TestCancelInEveryPass(t *testing.T) {
-	path := faces(900, 40, 6).write(t)
+	path := faces(400, 40, 6).write(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		q.Inputs, q.TempDir = []string{path}, t.TempDir()
 		for _, outOfCore := range []bool{false, true} {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
-	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -56,39 +55,40 @@ func leaks(s *stream.Selection) (names []string) {
 // it does without the label. Of rows that were kept it warns as of the data.
 func TestEveryMethodWarnsOfALeak(t *testing.T) {
 	folder := answers(t)
-	for _, spec := range methods.All() {
-		q := Request{Inputs: []string{folder}, Method: spec.Name, K: 3, Label: "answer"}
+	each(t, func(t *testing.T, spec method.Spec, q Request) {
+		q.Inputs, q.K, q.Label = []string{folder}, 3, "answer"
 		if spec.Takes.Cells {
-			q.Options = method.Settings{"shape": "3x3"}
+			q.Options["shape"] = "3x3"
 		}
 		with := selected(t, q)
 		if got := leaks(with); !slices.Equal(got, []string{"score"}) {
-			t.Errorf("%s: leaks %q of %v", spec.Name, got, with.Suspects)
+			t.Errorf("leaks %q of %v", got, with.Suspects)
 		}
 		unlabelled := q
 		unlabelled.Label = ""
 		without := selected(t, unlabelled)
 		if with.Passes != without.Passes || without.Suspects != nil {
-			t.Errorf("%s: %d passes, without the label %d, suspects %v", spec.Name, with.Passes, without.Passes, without.Suspects)
+			t.Errorf("%d passes, without the label %d, suspects %v", with.Passes, without.Passes, without.Suspects)
 		}
 		if !slices.Equal(names(with), names(without)) {
-			t.Errorf("%s: %v, without the label %v", spec.Name, with.Selected, without.Selected)
+			t.Errorf("%v, without the label %v", with.Selected, without.Selected)
 		}
 		if spec.From != method.FromRows {
-			continue
+			return
 		}
+		delete(q.Options, "sample") // all rows that were kept
 		for _, rows := range []int64{200, 5000} {
 			kept := q
 			kept.Stats, kept.Inputs, kept.Label = keptBy(t, Request{Inputs: q.Inputs, Method: q.Method, Label: q.Label}, rows, 2, 1), nil, ""
 			s := selected(t, kept)
 			if got := leaks(s); !slices.Equal(got, []string{"score"}) {
-				t.Errorf("%s, %d rows kept: leaks %q of %v", spec.Name, rows, got, s.Suspects)
+				t.Errorf("%d rows kept: leaks %q of %v", rows, got, s.Suspects)
 			}
 			if kept.Exclude = []string{"m1"}; !spec.Takes.Cells {
 				if got := leaks(selected(t, kept)); !slices.Equal(got, []string{"score"}) {
-					t.Errorf("%s, %d rows kept of fewer columns: leaks %q", spec.Name, rows, got)
+					t.Errorf("%d rows kept of fewer columns: leaks %q", rows, got)
 				}
 			}
 		}
-	}
+	})
 }

@@ -42,7 +42,7 @@ func alikeSelections(t *testing.T, got, want *stream.Selection) {
 // TestGroupsOutOfCore: groups are chosen for a target that fits where the Gram matrix does not, at a cost and within a
 // budget too, and greedy itself, which has no such target, names the limit that is enough.
 func TestGroupsOutOfCore(t *testing.T) {
-	path := noiseFile(t, 1600, 1500, 1)
+	path := noiseFile(t, 1300, 1200, 1)
 	groups, costs := `regex:^px_\d_(\d*)\d$`, textFile(t, "costs.csv", "px_0_3,3\n12,4.5\n")
 	for name, options := range map[string]method.Settings{"partgreedy": nil, "graphgreedy": {"anchors": 40}} {
 		q := Request{Inputs: []string{path}, Method: name, Options: options, Groups: groups, K: 3}
@@ -61,7 +61,7 @@ func TestGroupsOutOfCore(t *testing.T) {
 
 // TestLeftOutOutOfCore: columns that are left out by themselves take no part out of core either.
 func TestLeftOutOutOfCore(t *testing.T) {
-	c := noiseColumns(1600, 1500, 1)
+	c := noiseColumns(900, 800, 1)
 	c.Cols[7] = c.Cols[3]
 	for _, name := range []string{"greedy", "partgreedy"} {
 		q := Request{Inputs: []string{c.write(t)}, Method: name, K: 4, AutoExclude: true}

@@ -89,8 +89,8 @@ func (c columns) holes(every int) columns {
 func TestKeptRowsSelectAsTheData(t *testing.T) {
 	whole := faces(900, 24, 11)
 	full, holed := whole.write(t), whole.holes(90).write(t)
-	for _, spec := range overRows() {
-		for _, c := range []struct {
+	for m, spec := range overRows() {
+		for i, c := range []struct {
 			name         string
 			path         string
 			scan, choose Request
@@ -110,6 +110,11 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 			{name: "a quick try", path: full, kept: 200, sample: 90, shards: 1, scan: Request{SampleRows: 120}, choose: Request{SampleRows: 120}},
 			{name: "another seed", path: full, kept: 200, shards: 3, scan: Request{Seed: 9}, choose: Request{Seed: 9}},
 		} {
+			// Which rows are kept does not depend on the method: each has half of the cases, its
+			// neighbour the others.
+			if (i+m)%2 == 1 {
+				continue
+			}
 			t.Run(spec.Name+"/"+c.name, func(t *testing.T) {
 				scan, data := c.scan, c.choose
 				scan.Inputs, scan.Method = []string{c.path}, spec.Name

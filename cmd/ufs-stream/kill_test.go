@@ -165,7 +165,7 @@ func TestResume(t *testing.T) {
 			if strings.Contains(c.shape, "error") {
 				makeTable = plant
 			}
-			in, _ := makeTable(t, 6000, 3)
+			in, _ := makeTable(t, 2400, 3)
 			at := folder(t)
 			scan := append([]string{"scan", in}, strings.Fields(c.shape)...)
 			if shape, isShard := strings.CutSuffix(c.shape, " --shard 2/2"); isShard {

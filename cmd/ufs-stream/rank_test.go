@@ -83,7 +83,7 @@ func TestRankFromStatistics(t *testing.T) {
 				table = plant
 			}
 			in, _ := table(t, 900, 2)
-			at := folder(t)
+			scanned := map[string][]string{} // statistics files of a shape
 			for _, m := range rankMethods {
 				if missing == "pairwise" && strings.ContainsAny(m, "0") || strings.Contains(m, "eufs") {
 					continue // of rows and graphs: they need whole rows; and rows are in no statistics
@@ -103,20 +103,16 @@ func TestRankFromStatistics(t *testing.T) {
 						t.Fatalf("%s: the report %v is not of the values, %v", m, x, y)
 					}
 				}
-				must(t, append(slices.Clone(shape), "scan", in, "-o", at("all.ufs"))...)
-				files := []string{at("all.ufs")}
-				if missing != "drop-row" {
-					for _, i := range []string{"1", "2", "3"} {
-						must(t, append(slices.Clone(shape), "scan", in, "--shard", i+"/3", "--profile-only", "-o", at("profile"+i+".ufs"))...)
+				key := strings.Join(shape, " ")
+				if scanned[key] == nil {
+					dir := folder(t)
+					must(t, append(slices.Clone(shape), "scan", in, "-o", dir("all.ufs"))...)
+					scanned[key] = []string{dir("all.ufs")}
+					if missing != "drop-row" {
+						scanned[key] = append(scanned[key], mergedOfProfiles(t, dir, shape, in))
 					}
-					must(t, "merge", at("profile3.ufs"), at("profile1.ufs"), at("profile2.ufs"), "-o", at("profile.ufs"))
-					for _, i := range []string{"1", "2", "3"} {
-						must(t, append(slices.Clone(shape), "scan", in, "--shard", i+"/3", "--profile", at("profile.ufs"), "-o", at("part"+i+".ufs"))...)
-					}
-					must(t, "merge", at("part1.ufs"), at("part2.ufs"), at("part3.ufs"), "-o", at("merged.ufs"))
-					files = append(files, at("merged.ufs"))
 				}
-				for _, file := range files {
+				for _, file := range scanned[key] {
 					got := selection(t, append(slices.Clone(args), "--stats", file)...)
 					if x, y := rankingOf(want), rankingOf(got); x != y {
 						t.Errorf("%s: from the table %s, from %s %s", m, x, filepath.Base(file), y)
@@ -131,10 +127,24 @@ func TestRankFromStatistics(t *testing.T) {
 						}
 					}
 				}
-				ends(t, exit.Usage, "scanned with --scale rank", append(slices.Clone(args), "select", "--stats", at("all.ufs"), "--scale", "standard")...)
+				ends(t, exit.Usage, "scanned with --scale rank", append(slices.Clone(args), "select", "--stats", scanned[key][0], "--scale", "standard")...)
 			}
 		})
 	}
+}
+
+// mergedOfProfiles scans three shards of in, in two rounds, and merges them.
+func mergedOfProfiles(t *testing.T, at func(string) string, shape []string, in string) string {
+	t.Helper()
+	for _, i := range []string{"1", "2", "3"} {
+		must(t, append(slices.Clone(shape), "scan", in, "--shard", i+"/3", "--profile-only", "-o", at("profile"+i+".ufs"))...)
+	}
+	must(t, "merge", at("profile3.ufs"), at("profile1.ufs"), at("profile2.ufs"), "-o", at("profile.ufs"))
+	for _, i := range []string{"1", "2", "3"} {
+		must(t, append(slices.Clone(shape), "scan", in, "--shard", i+"/3", "--profile", at("profile.ufs"), "-o", at("part"+i+".ufs"))...)
+	}
+	must(t, "merge", at("part1.ufs"), at("part2.ufs"), at("part3.ufs"), "-o", at("merged.ufs"))
+	return at("merged.ufs")
 }
 
 // alikeReports compares what two reports say of a column's values. Sums of moments and of profiles, and
@@ -168,7 +178,7 @@ func TestRankRefusals(t *testing.T) {
 
 // TestRankWithoutRoom: greedy out of core, threads and limits have the selection of memory.
 func TestRankWithoutRoom(t *testing.T) {
-	const n, d = 1500, 2400
+	const n, d = 900, 1200
 	r := rand.New(rand.NewPCG(2, 15))
 	names, columns := make([]string, d), make([][]float64, d)
 	for j := range d {
@@ -180,7 +190,7 @@ func TestRankWithoutRoom(t *testing.T) {
 	in := columnsFile(t, filepath.Join(t.TempDir(), "wide.parquet"), names, columns...)
 	args := []string{"--method", "greedy", "-k", "12", "--scale", "rank", in}
 	want := selection(t, append(slices.Clone(args), "--threads", "1")...)
-	for _, more := range []string{"--threads 3", "--memory-limit 260MiB"} {
+	for _, more := range []string{"--threads 3", fmt.Sprintf("--memory-limit %d", forecastOf(t, args...).Memory.Smallest)} {
 		got := selection(t, append(slices.Clone(args), strings.Fields(more)...)...)
 		if x, y := rankingOf(want), rankingOf(got); x != y {
 			t.Errorf("%s: %s, want %s", more, y, x)
