@@ -14,11 +14,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 const customers = 1200
+
+// quick are settings with which a method takes little time.
+func quick(name string) method.Settings {
+	switch name {
+	case "laplacian", "mcfs":
+		return method.Settings{"anchors": 50}
+	case "udfs":
+		return method.Settings{"max-iter": 3}
+	}
+	return nil
+}
 
 // customerLake writes a table of customers into Hive folders, as people have them: identifiers, times, a
 // copy, columns that are mostly null or null but for one value, and one that tells the label. Only plain
@@ -124,7 +136,7 @@ func TestSuspectsAreWarnedOf(t *testing.T) {
 	folder, suspects, plain := customerLake(t)
 	for _, method := range []string{"greedy", "variance", "laplacian", "mcfs", ""} {
 		for _, threads := range []int{1, 3} {
-			s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: method, K: 3, Threads: threads}))(t)
+			s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean", Method: method, Options: quick(method), K: 3, Threads: threads}))(t)
 			suspected(t, method, s.Suspects, suspects)
 			suspected(t, method+" left out", s.LeftOut, always)
 			if s.Features != len(plain)+len(suspects) {
@@ -154,7 +166,7 @@ func TestAutoExcludeIsExcludeByName(t *testing.T) {
 	}
 	for _, method := range []string{"greedy", "variance", "laplacian", "udfs", "partgreedy"} {
 		for _, missing := range []string{"error", "drop-row", "mean"} {
-			q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: missing, Method: method, K: 4}
+			q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: missing, Method: method, Options: quick(method), K: 4}
 			auto, byName := q, q
 			auto.AutoExclude, byName.Exclude = true, names
 			got, want := must.Get(ufs.Select(t.Context(), auto))(t), must.Get(ufs.Select(t.Context(), byName))(t)

@@ -41,6 +41,9 @@ func TestReadOnce(t *testing.T) {
 		for _, c := range []struct{ path, missing, scale string }{
 			{whole, "error", ""}, {spoiled, "mean", ""}, {spoiled, "drop-row", ""}, {whole, "error", "rank"}, {spoiled, "mean", "rank"},
 		} {
+			if c.path == whole && c.scale == "rank" && !spec.Takes.Cells {
+				continue // for those that the spoiled table is not for
+			}
 			q := q
 			q.Inputs, q.Missing, q.Scale, q.Threads = []string{c.path}, c.missing, c.scale, 2
 			f, err := Plan(t.Context(), q)
