@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -137,10 +138,11 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 		Where: `(site == "a" or site is null) and rank >= 900 and day != "2/1"`}
 	sampled := Options{Missing: stream.MissingDropRow, Sample: 50, Seed: 3, Where: `emb[1] > 0.5`}
 	sparse := Options{Sparse: "index,value", Weight: "weight", Where: `rank < 2000`}
-	for name, start := range storesUnderTest() {
+	stores := storesUnderTest()
+	for turn, name := range slices.Sorted(maps.Keys(stores)) {
 		t.Run(name, func(t *testing.T) {
-			s := start(t)
-			for _, ending := range []string{".parquet", ".arrow"} {
+			s := stores[name](t)
+			for form, ending := range []string{".parquet", ".arrow"} {
 				dir := t.TempDir()
 				keys, content := lakeFiles(t, ending)
 				for _, key := range keys {
@@ -163,6 +165,9 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 						[]string{s.url(keys[2]), s.url(folder + "day=1%2F1/"), s.url(folder + "day=2%2F1/*/p*")})
 				}
 				for i, opt := range []Options{keep, narrow, sampled, sparse} {
+					if i > 0 && (i+form+turn)%2 == 1 {
+						continue // every two of store, form and options meet
+					}
 					local, want := collectFrom(t, opt, filepath.Join(dir, folder))
 					if len(want.rows) == 0 {
 						t.Fatal("no rows")

@@ -77,7 +77,7 @@ func eachOf(t *testing.T, specs []method.Spec, test func(t *testing.T, spec meth
 		t.Run(spec.Name, func(t *testing.T) {
 			q := Request{Method: spec.Name, K: 4, Options: method.Settings{}}
 			known := spec.Declare().Options
-			for option, value := range map[string]any{"clusters": 3, "max-iter": 6, "anchors": 30, "sample": 0} {
+			for option, value := range map[string]any{"clusters": 3, "max-iter": 3, "anchors": 30, "sample": 0} {
 				if known.Find(option) == nil {
 					continue
 				}
