@@ -61,7 +61,7 @@ func ReadTree(r io.Reader, names, leftOut []string) (*Tree, error) {
 	dec.DisallowUnknownFields()
 	root := new(nodeNames)
 	if err := dec.Decode(root); err != nil {
-		return nil, stream.Usagef("{tree}: not a tree: %v; want {\"features\": [names], \"children\": […]}", err)
+		return nil, stream.Usagef("{tree}: not a tree: %v; want {\"features\": [names], \"children\": […]}", stream.PlainJSON(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, stream.Usagef("{tree}: there is something after the root; want one tree")

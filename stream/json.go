@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // encode writes v as indented JSON: the form of all results.
@@ -20,7 +21,7 @@ func encode(w io.Writer, v any) error {
 func decode(r io.Reader, v any, schema *string, want string) error {
 	d := json.NewDecoder(r)
 	if err := d.Decode(v); err != nil {
-		return err
+		return PlainJSON(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something stands behind the JSON")
@@ -30,3 +31,30 @@ func decode(r io.Reader, v any, schema *string, want string) error {
 	}
 	return nil
 }
+
+// PlainJSON says what encoding/json found wrong in words about the file: its own are about the
+// types of this program.
+func PlainJSON(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind):
+		what, _, _ := strings.Cut(kind.Value, " ") // of a number the digits follow
+		place := "a value"
+		if kind.Field != "" {
+			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // types stand among the fields before it
+		}
+		return &jsonError{fmt.Sprintf("%s is of JSON's kind %s, which it cannot be", place, what), err}
+	}
+	return &jsonError{strings.TrimPrefix(err.Error(), "json: "), err}
+}
+
+// jsonError is an error of encoding/json in other words.
+type jsonError struct {
+	text string
+	err  error
+}
+
+func (e *jsonError) Error() string { return e.text }
+func (e *jsonError) Unwrap() error { return e.err }

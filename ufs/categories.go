@@ -91,7 +91,7 @@ func (q *Request) readCategories() (list []chunkio.Category) {
 func checkCategories(text string) error {
 	var values map[string][]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
-		return fmt.Errorf("no categories: %w", err)
+		return fmt.Errorf("no categories: %w", stream.PlainJSON(err))
 	}
 	for column, list := range values {
 		if !slices.IsSortedFunc(list, strings.Compare) || len(slices.Compact(slices.Clone(list))) != len(list) {

@@ -97,7 +97,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 	whole := make(map[string][]string)
 	if isJSON(text) {
 		if err := json.Unmarshal(text, &whole); err != nil {
-			return stream.Dataf(name, `want JSON as {"group": ["column", …], …}: %w`, err)
+			return stream.Dataf(name, `want JSON as {"group": ["column", …], …}: %w`, stream.PlainJSON(err))
 		}
 		for _, group := range sortedKeys(whole) {
 			for _, column := range whole[group] {
@@ -184,7 +184,7 @@ func (q *Request) readCosts(ctx context.Context) (*pricing, error) {
 	p.costs = make(map[string]float64)
 	if isJSON(text) {
 		if err := json.Unmarshal(text, &p.costs); err != nil {
-			return nil, stream.Dataf(name, `want JSON as {"name": cost, …}: %w`, err)
+			return nil, stream.Dataf(name, `want JSON as {"name": cost, …}: %w`, stream.PlainJSON(err))
 		}
 	} else {
 		rows, err := readPairs(name, text, "cost")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Reader reads a plan, one file at a time.
@@ -70,7 +72,7 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(whole))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r.Header); err != nil {
-		return err
+		return stream.PlainJSON(err)
 	}
 	r.seen, err = newDigester(r.Header)
 	return err
@@ -130,5 +132,5 @@ func torn(err error) error {
 	if errors.As(err, &syntax) {
 		return errors.New("it is no plan: it is not JSON")
 	}
-	return err
+	return stream.PlainJSON(err)
 }
