@@ -57,10 +57,8 @@ func (s *StatsReader) decodeHeader(text []byte) error {
 	if err := decodeStrictly(text, &h); err != nil {
 		return err
 	}
-	if h.Part != nil {
-		if err := h.Part.Check(); err != nil {
-			return err
-		}
+	if err := h.check(); err != nil {
+		return err
 	}
 	s.Header, s.columns = h.StatsHeader, h.Columns
 	switch {
@@ -68,7 +66,10 @@ func (s *StatsReader) decodeHeader(text []byte) error {
 	case s.like != nil && bytes.Equal(h.Columns, s.like.columns):
 		s.Header.Columns, s.columns = s.like.Header.Columns, s.like.columns
 	default:
-		return decodeStrictly(h.Columns, &s.Header.Columns)
+		if err := decodeStrictly(h.Columns, &s.Header.Columns); err != nil {
+			return err
+		}
+		return checkColumns(s.Header.Columns)
 	}
 	return nil
 }
@@ -76,7 +77,13 @@ func (s *StatsReader) decodeHeader(text []byte) error {
 func decodeStrictly(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return stream.PlainJSON(err)
+	}
+	if d.InputOffset() < int64(len(text)) {
+		return errors.New("something stands behind it")
+	}
+	return nil
 }
 
 // readerAtCloser is a file, or an object that is read in place.

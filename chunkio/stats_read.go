@@ -135,6 +135,12 @@ func openStats(ctx context.Context, path string, opt FetchOptions, read func(pat
 	return nil, statsError(path, err)
 }
 
+// DamagedStats is the error of a container at path whose checksums may be right, and which is wrong
+// all the same: it says what to do.
+func DamagedStats(path, format string, args ...any) error {
+	return statsError(path, stream.Errorf(format, args...))
+}
+
 // Path is where the container is, as people may see it.
 func (s *StatsReader) Path() string { return s.path }
 

@@ -108,20 +108,20 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 	if c.Baseline != "" { // first, so that one Gram matrix is in memory at a time
 		var err error
 		if before, err = c.load(ctx, c.Baseline); err != nil {
-			return nil, err
+			return nil, ofStats(c.Baseline, err)
 		}
 		if err := c.measure(ctx, before, true); err != nil {
-			return nil, err
+			return nil, ofStats(c.Baseline, err)
 		}
 		c.v.LostBefore = stream.Number(before.lost())
 		before.release()
 	}
 	now, err := c.load(ctx, c.Stats)
 	if err != nil {
-		return nil, err
+		return nil, ofStats(c.Stats, err)
 	}
 	if err := c.measure(ctx, now, false); err != nil {
-		return nil, err
+		return nil, ofStats(c.Stats, err)
 	}
 	c.v.Scale = now.t.Request.Scale
 	c.v.Rows, c.v.RowsUsed, c.v.Features = now.e.profile.Seen, now.e.profile.Rows, len(now.names)

@@ -50,6 +50,9 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Baseline != "" && (head.kind == kindSketch || head.kind == kindSketchedGraph) {
+		return nil, stream.Usagef("%s holds a sketch of the rows, and what moved since {baseline} is told from Gram statistics; leave {baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
+	}
 	q := c.q
 	q.Stats, q.Keep = path, nil
 	q.fitTo(head)

@@ -65,7 +65,7 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
 	g, e, err := q.gatherCorrelations(ctx, of != nil, beside)
 	if err != nil {
-		return tooWide(err)
+		return tooWide(q.blamed(err))
 	}
 	if e.source != nil {
 		if err := e.source.Close(); err != nil {
@@ -78,13 +78,13 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	solving := time.Now()
 	c, err := g.correlations(e)
 	if err != nil {
-		return placed(err, e)
+		return q.blamed(placed(err, e))
 	}
 	c.transfer = q.Meter.Transfer().Since(fetched)
 	c.timing = stream.Timing{Wall: time.Since(begin).Seconds(), Parts: q.Meter.Busy.Parts().Since(parts)}
 	c.memory.Limit = q.Memory
 	if err := use(c); err != nil {
-		return err
+		return q.blamed(err)
 	}
 	c.timing.Solve, c.timing.Wall, c.memory.PeakRSS = time.Since(solving).Seconds(), time.Since(begin).Seconds(), peakMemory()
 	return nil
@@ -145,10 +145,13 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, beside f
 		return nil, nil, err
 	}
 	defer file.Close()
+	if err := isKind(file.Path(), file.Header.Kind); err != nil {
+		return nil, nil, err
+	}
+	if k := file.Header.Kind; k == kindSketch || k == kindSketchedGraph {
+		return nil, nil, stream.Usagef("%s holds a sketch of the rows, which only estimates correlations; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
+	}
 	if recorded {
-		if err := isKind(file.Path(), file.Header.Kind); err != nil {
-			return nil, nil, err
-		}
 		q.fitTo(recordedIn(file.Header))
 	}
 	limit, own := q.Memory, beside(len(file.Header.Columns))

@@ -76,7 +76,7 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 		cost, err = r.gramCost(shape)
 	case r.From == method.FromGraph && seen.kind == kindGraph:
 		if m, err = strconv.Atoi(seen.options["anchors"]); err != nil {
-			return nil, stream.Dataf(r.Stats, "no number of anchors: %w", err)
+			return nil, chunkio.DamagedStats(r.Stats, "%q is no number of anchors", seen.options["anchors"])
 		}
 		cost, err = r.graphCost(shape, m)
 	}
@@ -204,7 +204,7 @@ func (r *run) recordedMissing(e *gathered) error {
 	if asked == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
-			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
+			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 		return nil
 	}
@@ -245,16 +245,16 @@ func (r *run) recordedGraph(e *gathered) error {
 	}
 	var err error
 	if r.Anchors.Neighbors, err = strconv.Atoi(e.options["neighbors"]); err != nil {
-		return stream.Dataf(r.Stats, "no number of neighbors: %w", err)
+		return chunkio.DamagedStats(r.Stats, "%q is no number of neighbors", e.options["neighbors"])
 	}
 	if seed, drawn := e.options["seed"]; drawn {
 		if r.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
-			return stream.Dataf(r.Stats, "no seed: %w", err)
+			return chunkio.DamagedStats(r.Stats, "%q is no seed", seed)
 		}
 	}
 	r.Scale = e.options["scale"]
 	if r.scale, err = gram.ParseScale(r.Scale); err != nil {
-		return stream.Dataf(r.Stats, "%v", err)
+		return chunkio.DamagedStats(r.Stats, "%q is no scale of a graph", r.Scale)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // gathered is what the passes over the input left, or what a statistics file holds.
 type gathered struct {
 	kind     string          // of a statistics file
-	path     string          // of the statistics file, as people may see it; merge sets it
+	path     string          // of the statistics file, as people may see it
 	digest   string          // of the statistics file: what a round is told by
 	columns  []stream.Column // features, those that turn out constant included
 	profile  *gram.Profile

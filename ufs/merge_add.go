@@ -118,7 +118,8 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 
 // optionsDiffer names the first option in which two runs differ.
 func optionsDiffer(a, b map[string]string) stream.Text {
-	both := maps.Clone(a)
+	both := make(map[string]string, len(a)+len(b))
+	maps.Copy(both, a)
 	maps.Copy(both, b)
 	// Without rows there is no policy for their missing values.
 	for _, option := range append([]string{optionSampleRows}, sortedKeys(both)...) {

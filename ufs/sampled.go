@@ -58,9 +58,9 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	if !file.Has(rowsSection) {
 		return nil, g.keepsNone(s.whole.kind)
 	}
-	s.kept, err = rowsample.Open(func() (io.Reader, error) { return file.SectionReader(rowsSection) })
+	s.kept, err = rowsample.Open(len(s.whole.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
 	if err != nil {
-		return nil, stream.Dataf(g.Stats, "section %q: %w", rowsSection, err)
+		return nil, badSection(g.Stats, rowsSection, err)
 	}
 	if err := g.recorded(s.whole); err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func (r *run) recordedSample(e *gathered) (err error) {
 	if recorded := e.options[optionSampleMissing]; r.asked.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
-			return stream.Dataf(r.Stats, "it records the missing policy %q, which is none", recorded)
+			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 	}
 	if rows := e.options["rows"]; rows != "" {
 		if r.SampleRows, err = strconv.ParseInt(rows, 10, 64); err != nil {
-			return stream.Dataf(r.Stats, "no number of rows: %w", err)
+			return chunkio.DamagedStats(r.Stats, "%q is no number of rows", rows)
 		}
 	}
 	return nil

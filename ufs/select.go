@@ -80,7 +80,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	parts := r.Meter.Busy.Parts()
 	g, e, err := r.selecting(ctx)
 	if err != nil {
-		return nil, err
+		return nil, r.blamed(err)
 	}
 	r = g.run
 	if r.why.Format != "" {
@@ -110,7 +110,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	solving := time.Now()
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
-		return nil, err
+		return nil, r.blamed(err)
 	}
 	s.WhyK = r.whyK.Spell(r.Spelling)
 	s.Passes = e.passes
@@ -193,13 +193,17 @@ func (r *run) record(e *gathered) map[string]any {
 	return o
 }
 
-// placed names the input in a method's complaint about the data.
+// placed names the input in a method's complaint about the data, or the statistics file.
 func placed(err error, e *gathered) error {
 	var bad *stream.DataError
-	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 {
+	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 && e.path == "" {
 		return err
 	}
 	at := *bad
+	if e.path != "" {
+		at.Path = e.path
+		return &at
+	}
 	if at.Path = e.inputs[0].Path; len(e.inputs) > 1 {
 		at.Path += " and " + plural(len(e.inputs)-1, "file")
 	}

@@ -208,7 +208,7 @@ func (e *gathered) anchorCount() int {
 func (r *run) recordedSketch(seen *gathered) (int, error) {
 	rows := seen.sketchRows()
 	if rows == 0 {
-		return 0, stream.Dataf(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
+		return 0, chunkio.DamagedStats(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
 	}
 	if r.sketchRows > 0 && r.sketchRows != rows {
 		return 0, stream.Usagef("{sketch} %s: %s has a sketch of %d rows; leave it out, or scan again with the one you want", r.Sketch, r.Stats, rows)

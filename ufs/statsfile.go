@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -45,6 +44,7 @@ const (
 	kindSketch  = "sketch"
 
 	kindSketchedGraph = "graph-sketch"
+	kindCheckpoint    = "checkpoint"
 )
 
 // sections are the states of e that grow with the rows, by name.
@@ -135,17 +135,15 @@ func (q *Request) fetching() chunkio.FetchOptions {
 	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
 }
 
-// kindOf is the kind of the statistics in a file.
-func kindOf(r *chunkio.StatsReader) (string, error) {
-	return r.Header.Kind, isKind(r.Path(), r.Header.Kind)
-}
-
 // isKind refuses a file at path of a kind that no statistics have.
 func isKind(path, kind string) error {
-	if !slices.Contains([]string{kindGraph, kindGram, kindProfile, kindSketch, kindSketchedGraph}, kind) {
-		return stream.Usagef("%s holds a %s, not statistics to select from", path, kind)
+	switch kind {
+	case kindGraph, kindGram, kindProfile, kindSketch, kindSketchedGraph:
+		return nil
+	case kindCheckpoint:
+		return stream.Usagef("%s holds a checkpoint, not statistics to select from", path)
 	}
-	return nil
+	return chunkio.DamagedStats(path, "it holds %q, which is no kind of statistics", kind)
 }
 
 // recordedIn is what the header of a statistics file says, without any statistics.
@@ -160,11 +158,15 @@ func recordedIn(h chunkio.StatsHeader) *gathered {
 // error; a sample of rows is left to readSample. opt bounds all of it together.
 // shards is the number of hash shards whose statistics are read as well, or 0.
 func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*gathered, error) {
-	if _, err := kindOf(r); err != nil {
+	if err := isKind(r.Path(), r.Header.Kind); err != nil {
 		return nil, err
 	}
 	h, path := r.Header, r.Path()
+	if len(h.Columns) == 0 {
+		return nil, chunkio.DamagedStats(path, "it names no column")
+	}
 	e := recordedIn(h)
+	e.path = path
 	if err := e.readFacts(r); err != nil {
 		return nil, err
 	}
@@ -231,12 +233,10 @@ func shardsIn(r *chunkio.StatsReader) (int, error) {
 	if !r.Has(hashedSection) {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(r.Header.Options[optionStability])
-	if err == nil {
-		err = halves.Check(n)
-	}
-	if err != nil {
-		return 0, stream.Dataf(r.Path(), "no number of hash shards: %w", err)
+	text := r.Header.Options[optionStability]
+	n, err := strconv.Atoi(text)
+	if err != nil || halves.Check(n) != nil {
+		return 0, chunkio.DamagedStats(r.Path(), "%q is no number of hash shards", text)
 	}
 	return n, nil
 }
@@ -269,12 +269,12 @@ func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options, shards in
 //
 // With those of so many hash shards.
 func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
-	m, err1 := strconv.Atoi(e.options["anchors"])
-	k, err2 := strconv.Atoi(e.options["neighbors"])
-	if err := errors.Join(err1, err2); err != nil {
-		return 0, stream.Dataf(path, "no number of anchors and neighbors: %w", err)
+	m, err1 := strconv.ParseInt(e.options["anchors"], 10, 32)
+	k, err2 := strconv.ParseInt(e.options["neighbors"], 10, 32)
+	if err1 != nil || err2 != nil || k < 1 || k >= m {
+		return 0, chunkio.DamagedStats(path, "a graph of %q anchors and %q neighbors of each cannot be", e.options["anchors"], e.options["neighbors"])
 	}
-	return graphBytes(m, len(e.columns), k, workers, shards), nil
+	return graphBytes(int(m), len(e.columns), int(k), workers, shards), nil
 }
 
 // readSample reads the sample of rows of a profile, if it has one, within so many bytes.
@@ -324,15 +324,26 @@ func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 		return err
 	}
 	if _, err := to.ReadFrom(body); err != nil {
-		return stream.Dataf(r.Path(), "section %q: %w", name, err)
+		return badSection(r.Path(), name, err)
 	}
 	var one [1]byte
 	switch _, err := io.ReadFull(body, one[:]); err {
 	case io.EOF:
 		return nil
 	case nil:
-		return stream.Dataf(r.Path(), "section %q is longer than its contents", name)
+		return chunkio.DamagedStats(r.Path(), "section %q is longer than its contents", name)
 	default:
 		return err
 	}
+}
+
+// badSection places the error of a section that cannot be read.
+func badSection(path, name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the section does; the file has all of it
+		err = errors.New("it ends early")
+	}
+	if explained(err) {
+		return stream.Dataf(path, "section %q: %w", name, err)
+	}
+	return chunkio.DamagedStats(path, "section %q: %w", name, err)
 }

@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"internal/leaktest":          {},
 	"internal/browsertest":       {},
 	"internal/fixtures":          {},
+	"internal/forged":            {},
 	"internal/freeport":          {"internal/must"},
 	"internal/testtool":          {"internal/must"},
 	"internal/duckdb":            {},
@@ -131,7 +132,7 @@ var mayImport = map[string][]string{
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"github.com/klauspost/":                          {"chunkio", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
+	"github.com/klauspost/":                          {"internal/forged", "chunkio", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/program"},

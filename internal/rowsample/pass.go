@@ -91,7 +91,9 @@ func (p *pass) broken(err error) error {
 	if errors.As(err, new(*stream.DataError)) {
 		return err
 	}
-	return stream.Dataf(p.Path, "sample of rows: %w", err)
+	e := stream.Dataf(p.Path, "sample of rows: %w", err)
+	e.Remedy = stream.Textf("the file is damaged: remove it, and scan again")
+	return e
 }
 
 // add appends a row to the block, as the policy for missing entries has it.

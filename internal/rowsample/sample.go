@@ -112,7 +112,7 @@ func readHead(r *words.Reader, fits func(rows, d int) error) (h head) {
 			if r.Err() != nil {
 				return nil
 			}
-			v := r.Count(what, math.MaxInt64)
+			v := r.Count(what, math.MaxInt64-1) // the end behind a row is a number too
 			check(i, v)
 			list = append(list, v)
 		}

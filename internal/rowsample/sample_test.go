@@ -2,6 +2,7 @@ package rowsample
 
 import (
 	"bytes"
+	"encoding/binary"
 	"context"
 	"errors"
 	"io"
@@ -65,7 +66,8 @@ func (t table) sample(tb testing.TB, rows int) Sample {
 // of is a Source of a written sample.
 func of(tb testing.TB, b []byte) *Source {
 	tb.Helper()
-	return must.Get(Open(func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
+	d := int(binary.LittleEndian.Uint64(b[8:])) // as it says itself
+	return must.Get(Open(d, func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
 }
 
 // Parts merged in any order are the sample of the whole, byte for byte, also once they were
@@ -280,8 +282,13 @@ func TestDamagedSamples(t *testing.T) {
 			t.Errorf("%d bytes of %d: %v", len(damaged), len(b), bad)
 		}
 	}
-	if _, err := Open(func() (io.Reader, error) { return bytes.NewReader(b[:60]), nil }); err == nil {
-		t.Error("a head that is cut off is opened")
+	for what, open := range map[string]struct {
+		d    int
+		head []byte
+	}{"a head that is cut off": {3, b[:60]}, "a sample of other columns": {4, b}} {
+		if _, err := Open(open.d, func() (io.Reader, error) { return bytes.NewReader(open.head), nil }); err == nil {
+			t.Errorf("%s is opened", what)
+		}
 	}
 	var tight *stream.MemoryError
 	small := New(3, anchor.SamplerOptions{Limit: Bytes(19, 3)})

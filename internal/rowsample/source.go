@@ -31,15 +31,17 @@ type Options struct {
 	Path    string               // of the file, in errors
 }
 
-// Open reads the positions of a sample. open starts the sample from its beginning.
-func Open(open func() (io.Reader, error)) (*Source, error) {
+// Open reads the positions of a sample of d columns. open starts the sample from its beginning.
+func Open(d int, open func() (io.Reader, error)) (*Source, error) {
 	s := &Source{open: open}
 	in, err := open()
 	if err != nil {
 		return nil, err
 	}
 	r := words.NewReader(in)
-	s.head = readHead(r, func(int, int) error { return nil })
+	if s.head = readHead(r, func(int, int) error { return nil }); s.head.d != d {
+		r.Fail("%d columns, want %d", s.head.d, d)
+	}
 	return s, r.Err()
 }
 

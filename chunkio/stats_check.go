@@ -1,0 +1,46 @@
+package chunkio
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// check finds fault with a header that was read: those who use it may rely on what it refuses. A
+// checksum tells of damage and not of a header that nobody could have written.
+func (h *StatsHeader) check() error {
+	if h.Part != nil {
+		if err := h.Part.Check(); err != nil {
+			return err
+		}
+	}
+	var rows int64
+	for _, in := range h.Inputs {
+		if in.Rows < 0 || in.Bytes < 0 || in.Rows > math.MaxInt64-rows {
+			return fmt.Errorf("an input %q of %d rows and %d bytes cannot be", in.Path, in.Rows, in.Bytes)
+		}
+		rows += in.Rows
+	}
+	var last int64
+	for _, r := range h.Ranges {
+		if r.From < last || r.To < r.From || r.To > rows {
+			return fmt.Errorf("rows %d to %d of %d cannot be covered, behind row %d", r.From, r.To, rows, last)
+		}
+		last = r.To
+	}
+	return nil
+}
+
+// checkColumns finds fault with the columns of a header. Those of a checkpoint are all columns of the
+// input.
+func checkColumns(columns []stream.Column) error {
+	seen := make(map[string]bool, len(columns))
+	for j, c := range columns {
+		if c.Name == "" || c.Type == "" || seen[c.Name] {
+			return fmt.Errorf("column %d, %q of type %q, has no name or type, or is there twice", j, c.Name, c.Type)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
