@@ -245,9 +245,24 @@ func TestMemoryLimit(t *testing.T) {
 	if err := readEverything(formattest.Arrow(t, false, smallRecords()), false, 100); !errors.As(err, &m) || m.Need <= 100 {
 		t.Errorf("file: %v", err)
 	}
-	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x7F}
+	claim := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF0, 0xFF, 0xFF, 0x0F}
 	if err := readEverything(claim, true, 1<<20); !errors.As(err, &m) {
-		t.Errorf("a message of 2 GiB: %v", err)
+		t.Errorf("a message of 256 MiB: %v", err)
+	}
+}
+
+// A length that is garbage is called damage: no limit that it asks for would do.
+func TestGarbageLengths(t *testing.T) {
+	b := formattest.Arrow(t, true, smallRecords())
+	for at := 0; at+8 <= len(b); at += 4 {
+		for _, length := range []uint64{1 << 47, math.MaxInt64, 0x7FFFFFF0} {
+			garbled := bytes.Clone(b)
+			binary.LittleEndian.PutUint64(garbled[at:], length)
+			var m *stream.MemoryError
+			if err := readEverything(garbled, true, 1<<20); errors.As(err, &m) && m.Need > 1<<30 {
+				t.Errorf("%#x at byte %d: %v", length, at, err)
+			}
+		}
 	}
 }
 

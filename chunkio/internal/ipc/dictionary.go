@@ -41,6 +41,13 @@ func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryB
 		return 0, fmt.Errorf("damaged metadata (dictionary %d without values)", d.id)
 	}
 	n := d.nodes[0].length
+	mostValues := 8 * d.body // a value has a bit at least
+	if d.codec != plainCodec {
+		mostValues <<= 15 // to which zstd packs a block of zeros
+	}
+	if n > mostValues {
+		return 0, fmt.Errorf("damaged metadata (a dictionary of %d values in %d bytes)", n, d.body)
+	}
 	if n > limit {
 		return 0, &stream.MemoryError{What: fmt.Sprintf("the dictionary of column %q", f.name), Need: 8 * n, Limit: 8 * max(limit, 0)}
 	}

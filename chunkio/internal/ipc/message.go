@@ -227,11 +227,17 @@ func batchOf(m message, t flat) (batch, error) {
 	}
 	raw, n = t.vector(2, 16)
 	b.buffers = make([]buffer, n)
+	end := int64(0)
 	for i := range b.buffers {
 		b.buffers[i] = buffer{le64(raw[16*i:]), le64(raw[16*i+8:])}
 		if x := b.buffers[i]; x.offset < 0 || x.length < 0 || x.offset > m.body || x.length > m.body-x.offset {
 			return b, fmt.Errorf("damaged metadata (bytes %d+%d of a body of %d)", x.offset, x.length, m.body)
 		}
+		end = max(end, b.buffers[i].offset+b.buffers[i].length)
+	}
+	const padding = 4096 // writers pad to 64 bytes
+	if m.body-end > padding {
+		return b, fmt.Errorf("damaged metadata (a body of %d bytes whose buffers end at %d)", m.body, end)
 	}
 	raw, n = t.vector(4, 8)
 	b.variadic = make([]int64, n)

@@ -208,6 +208,10 @@ func (s *Stream) dictionary(ctx context.Context, m message) error {
 	return err
 }
 
+// mostMetadata bounds a message's metadata: a length that is garbage is damage, and no reason to raise
+// the limit. 256 MiB describe some three million columns.
+const mostMetadata = 256 << 20
+
 // message reads the metadata of the next message; io.EOF is the end-of-stream marker.
 // The message's body follows in the stream.
 func (s *Stream) message() (m message, err error) {
@@ -230,7 +234,7 @@ func (s *Stream) message() (m message, err error) {
 	if length == 0 {
 		return m, s.end()
 	}
-	if length > 1<<31-1 {
+	if length > mostMetadata {
 		return m, fmt.Errorf("damaged metadata (a message of %d bytes)", length)
 	}
 	if int64(length) > s.memory {
