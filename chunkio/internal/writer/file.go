@@ -234,7 +234,7 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 		for range n {
 			m := g.meta.NextColumnChunk()
 			pages := newPageBuffer(m, g.w.zstd)
-			chunks = append(chunks, &Chunk{pqfile.NewColumnChunkWriter(m, pages, g.w.props), pages, g.rows})
+			chunks = append(chunks, &Chunk{ColumnChunkWriter: pqfile.NewColumnChunkWriter(m, pages, g.w.props), pages: pages, Rows: g.rows})
 		}
 		return nil
 	})
@@ -270,9 +270,16 @@ func (g *Group) End() error {
 // Chunk encodes one column chunk into memory.
 type Chunk struct {
 	pqfile.ColumnChunkWriter
-	pages *pageBuffer
-	Rows  int64
+	pages   *pageBuffer
+	Rows    int64
+	entries int   // at least, in the page that is being filled
+	written int64 // bytes of the pages before it
 }
+
+// pageEntries is the most entries of a page, about: the encoder takes 4 bytes for the place of each in a
+// dictionary, and ends a page by its encoded bytes alone, of which entries that are all alike have an
+// eighth each: a file of 4 KB can hold millions of them.
+const pageEntries = 1 << 20
 
 // Finish encodes what is buffered, checks that every row has been written, and lets go
 // of the encoder: its buffers hold up to three times the bytes of the last page.
@@ -293,6 +300,7 @@ func (c *Chunk) Optional() bool { return c.Descr().MaxDefinitionLevel() > 0 }
 // typedWriter is one of v15's column writers, of one physical type.
 type typedWriter[T any] interface {
 	WriteBatch(values []T, def, rep []int16) (written int64, err error)
+	FlushCurrentPage() error
 }
 
 // Put writes a batch to c: the values present, and the levels of all.
@@ -305,5 +313,19 @@ func Put[T any](c *Chunk, values []T, def, rep []int16) error {
 	if err == nil && n != int64(len(values)) {
 		err = fmt.Errorf("%d values were written of %d", n, len(values))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if now := c.TotalCompressedBytes(); now != c.written { // the encoder has ended a page, and begun the next
+		c.written, c.entries = now, 0
+		return nil
+	}
+	if c.entries += max(len(values), len(def)); c.entries < pageEntries {
+		return nil
+	}
+	if err := w.FlushCurrentPage(); err != nil {
+		return err
+	}
+	c.written, c.entries = c.TotalCompressedBytes(), 0
+	return nil
 }
