@@ -167,6 +167,9 @@ func (p *pages) readHeader() error {
 		return fmt.Errorf("page at offset %d claims %d bytes of data where the whole column chunk has %d",
 			p.headerAt, p.header.Uncompressed, p.info.Uncompressed)
 	}
+	if most := int64(p.header.Compressed)*expansion(p.info.codec) + headOfPage; int64(p.header.Uncompressed) > most {
+		return fmt.Errorf("page at offset %d claims %d bytes of data, which %d compressed bytes cannot hold", p.headerAt, p.header.Uncompressed, p.header.Compressed)
+	}
 	return nil
 }
 

@@ -255,6 +255,26 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
+// TestClaimedPage: a page that claims more than its bytes can hold takes no memory, whatever the chunk
+// claims.
+func TestClaimedPage(t *testing.T) {
+	fields := schema.FieldList{schema.NewInt32Node("x", parquet.Repetitions.Required, -1)}
+	col := newColumn(schema.NewSchema(schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Required, fields, -1))), 0)
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
+		h := PageHeader{Kind: DataPage, Uncompressed: 1 << 30, Compressed: 4000, Values: 1 << 28, Encoding: parquet.Encodings.Plain, CRC: crc32.ChecksumIEEE(make([]byte, 4000)), HasCRC: true}
+		b := append(AppendPageHeader(nil, h), make([]byte, h.Compressed)...)
+		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
+		before := allocated()
+		more, err := p.next()
+		if err == nil && more {
+			err = p.load()
+		}
+		if n := allocated() - before; err == nil || n > 16<<20 {
+			t.Errorf("%v: %d MiB allocated, %v", codec, n>>20, err)
+		}
+	}
+}
+
 func FuzzParquet(f *testing.F) {
 	pool := scratchPool()
 	for _, file := range varietyFiles(f, 2) {
