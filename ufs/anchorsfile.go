@@ -75,8 +75,8 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
 	a, err := anchor.Given(ctx, p.source(src), p.g.anchorRows, std)
-	if err != nil {
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
+	if err != nil { // of the anchors, whatever it says of distances: no row was read yet
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(placed(err, &gathered{path: place.Name(f.File)})))
 	}
 	return a, nil
 }
