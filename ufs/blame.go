@@ -20,7 +20,8 @@ func (q *Request) blamed(err error) error {
 // solver that met a matrix which no rows have, as numbers of a forged file make it.
 func ofStats(path string, err error) error {
 	var unplaced *stream.DataError
-	if err == nil || explained(err) && !(errors.As(err, &unplaced) && unplaced.Path == "") {
+	placed := !errors.As(err, &unplaced) || unplaced.Path != ""
+	if err == nil || explained(err) && placed {
 		return err
 	}
 	e := stream.Dataf(place.Name(path), "its numbers do not belong together: %w", err)
