@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -188,7 +189,7 @@ func Given(ctx context.Context, src stream.Source, limit int, std *gram.Standard
 func newAnchors(m int, std *gram.Standardizer) *Anchors {
 	a := &Anchors{M: m, D: len(std.Columns), frame: newFrame(std)}
 	a.place = newPlacer(std, &a.frame)
-	a.Points = make([]float64, m*a.D)
+	a.Points = room.Make[float64](m * a.D)
 	return a
 }
 

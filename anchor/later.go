@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -69,7 +70,7 @@ func (s *Statistics) take(g *gram.Gram, at []int) error {
 	}
 	s.anchors, s.work, points.Data = nil, nil, nil
 	if !s.opt.NoCross {
-		s.zx = make([]float64, m*d)
+		s.zx = room.Make[float64](m * d)
 		team, z := kernel.NewTeam(s.opt.Threads), s.rows.sparse(m)
 		rows(func(from int, x kernel.Matrix[float64]) {
 			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -144,7 +145,7 @@ func (s *Statistics) reserve() error {
 			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
 		}
 	case !s.opt.Later:
-		s.zx = make([]float64, s.m*d)
+		s.zx = room.Make[float64](s.m * d)
 	}
 	s.zz = make([]float64, s.m*s.m)
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -337,6 +338,16 @@ func TestAnchors(t *testing.T) {
 	if first.Digest == random.Digest || random.Digest == tab.random(t, 19, gram.ScaleStandard).Digest {
 		t.Error("other anchors have one digest")
 	}
+}
+
+// Points, and the sums over them, are not made beside garbage that they do not fit beside.
+func TestRoomIsMade(t *testing.T) {
+	const m, d = 4000, 500
+	std := clusters(3, d, 12).standardizer(t, gram.ScaleStandard)
+	roomtest.Collects(t, 8*m*d, func() { newAnchors(m, std) })
+	s := &Statistics{m: m / 4, k: 5, opt: Options{Threads: 1, Limit: 1 << 30}}
+	s.frame.columns = make([]int, 4*d)
+	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.reserve()) })
 }
 
 // Ten times the rows take no more bytes: a pass allocates with its first chunk, within

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -45,7 +46,7 @@ func (m *Moments) admit(holes []int, pack bool) error {
 		return err
 	}
 	if m.g == nil {
-		m.g = make([]float64, d*d)
+		m.g = room.Make[float64](d * d)
 	}
 	if pack && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Threads)

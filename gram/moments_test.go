@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -238,4 +239,11 @@ func TestDroppedRowsAreCounted(t *testing.T) {
 	if m.Rows != 12 || m.Seen != 28 || g.Missing[3] != (stream.MissingCount{Nulls: 15, NaNs: 6, Infs: 3}) || g.Filled[3] != 0 {
 		t.Errorf("rows %d of %d, missing %v, filled %v", m.Rows, m.Seen, g.Missing[3], g.Filled[3])
 	}
+}
+
+// The matrix is not made beside garbage that it does not fit beside.
+func TestRoomIsMade(t *testing.T) {
+	const d = 1500
+	c := &stream.Chunk{Rows: 1, Block: 1, Cols: d, Stride: 1, Data: make([]float64, d)}
+	roomtest.Collects(t, 8*d*d, func() { must.Do(t, NewMoments(d, Options{Threads: 1, Limit: Bytes(d, 0)}).Add(c)) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -56,6 +57,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 		return nil, err
 	}
 	g := p.g
+	room.For(p.plan.Statistics) // which the passes before have left garbage in place of
 	e := &gathered{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.raw}
 	if e.facts, e.counted = p.facts, p.facts != nil; !e.counted && p.scores == nil { // what scores tell is of ranks
 		e.facts = g.newFacts(len(e.columns))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -97,6 +98,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 			e.source = nil
 		}
 	}
+	room.For(e.plan.Solver)
 	s = &stream.Selection{
 		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
 		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"internal/screen":    {}, // what terminals show
 	"internal/gates":     {},
 	"internal/kernel":    {},
+	"internal/room":      {},
 
 	// Of tests.
 	"internal/must":              {},
@@ -42,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/tabletest":         {"stream", "internal/must"},
 	"internal/words/wordstest":   {"internal/words"},
 	"internal/resume/resumetest": {"stream", "chunkio", "internal/resume", "internal/must"},
+	"internal/room/roomtest":     {},
 	"internal/rows/rowstest":     {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
 	"internal/linalg":          {"internal/kernel", "internal/splitmix"},
@@ -70,9 +72,9 @@ var mayImport = map[string][]string{
 	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
-	"gram":               {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
+	"gram":               {"stream", "internal/kernel", "internal/room", "internal/splitmix", "internal/words"},
 	"cluster":            {"stream", "internal/kernel"},
-	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/linalg", "internal/words", "internal/splitmix"},
+	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/linalg", "internal/room", "internal/words", "internal/splitmix"},
 	"internal/hygiene":   {"stream", "gram", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/rows":      {"stream", "internal/kernel"},
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
@@ -85,7 +87,7 @@ var mayImport = map[string][]string{
 	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg"},
-	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/localfile", "internal/rows", "internal/suggest"},
+	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/localfile", "internal/room", "internal/rows", "internal/suggest"},
 	"cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
 	"fsfs":           {"stream", "gram", "method", "internal/kernel"},
 	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
@@ -95,13 +97,13 @@ var mayImport = map[string][]string{
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
-	"internal/trust": {"align", "anchor", "internal/kernel", "internal/spectral", "internal/splitmix", "stream"},
+	"internal/trust": {"align", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix", "stream"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools

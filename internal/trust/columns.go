@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
@@ -75,7 +76,7 @@ func (c *centred) ahead(j int, likely []int) {
 // permuted is a copy of the points whose columns are permuted each by itself.
 func (p *points) permuted() *points {
 	q := *p
-	q.x = make([]float64, len(p.x))
+	q.x = room.Make[float64](len(p.x))
 	seeds := p.seeds()
 	p.blocks(func(from, to int) {
 		rows := make([]int, p.m)

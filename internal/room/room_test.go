@@ -1,0 +1,31 @@
+package room_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/room/roomtest"
+)
+
+// Garbage makes room for what does not fit beside it, and stays where there is room for both.
+func TestMake(t *testing.T) {
+	const n = 4 << 20
+	roomtest.Collects(t, 8*n, func() {
+		if large := room.Make[float64](n); len(large) != n {
+			t.Errorf("%d numbers, want %d", len(large), n)
+		}
+	})
+}
+
+// What is small is left to the runtime.
+func TestForLittle(t *testing.T) {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before := m.NumForcedGC
+	room.For(1<<20 - 1)
+	if runtime.ReadMemStats(&m); m.NumForcedGC != before {
+		t.Error("a small allocation collects")
+	}
+}

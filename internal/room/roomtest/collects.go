@@ -1,0 +1,36 @@
+// Package roomtest is for tests of who makes room before large allocations.
+package roomtest
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// Collects fails unless do, which allocates so many bytes in one piece and little else, has garbage
+// collected first where there is no room beside it.
+func Collects(t *testing.T, bytes int64, do func()) {
+	t.Helper()
+	if bytes < 8<<20 {
+		t.Fatalf("%d bytes are too few to tell from what else is allocated", bytes)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	runtime.GC()
+	before := stats()
+	do()
+	after := stats()
+	if after.NumGC != before.NumGC {
+		t.Fatal("garbage is collected although there is room")
+	}
+	// The runtime starts by itself at 70 % of the way to the limit: above what is garbage now, and after the
+	// next piece is there.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(after.Sys-after.HeapIdle) + bytes*3/4))
+	if do(); stats().NumForcedGC == after.NumForcedGC {
+		t.Errorf("garbage stays while %d bytes more are allocated, for which there is no room", bytes)
+	}
+}
+
+func stats() (m runtime.MemStats) {
+	runtime.ReadMemStats(&m)
+	return m
+}
