@@ -252,7 +252,7 @@ func (b Budget) enforce(mayGrow bool) {
 	if !mayGrow {
 		process.Lock()
 		defer process.Unlock()
-		debug.SetMemoryLimit(b.Peak - outsideHeap + process.held)
+		debug.SetMemoryLimit(heapWithin(b.Peak) + process.held)
 	}
 }
 

@@ -174,6 +174,8 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
+	c.restore()
+	c.restore = ufs.Bound(q.Memory)
 	q.Meter = new(stream.Meter)
 	q.Progress, q.Note, q.Say, q.Spelling = c.progressOf(q.Meter), c.remark, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -222,6 +224,30 @@ func TestConfigMistakes(t *testing.T) {
 	} {
 		write(t, config, text)
 		ends(t, exit.Usage, config+says, "select", in[0], "--config", config)
+	}
+}
+
+// limitSeen writes down the bound on the heap while it is written to.
+type limitSeen struct{ limit int64 }
+
+func (w *limitSeen) Write(b []byte) (int, error) {
+	w.limit = debug.SetMemoryLimit(-1)
+	return len(b), nil
+}
+
+// The bound on the memory of the process stands while results are written too, and no longer than a run.
+func TestMemoryLimitHoldsToTheEnd(t *testing.T) {
+	dir, _ := plant(t, 200, 1)
+	before := debug.SetMemoryLimit(-1)
+	var out limitSeen
+	if code := run(t.Context(), []string{"select", dir, "-k", "2", "--memory-limit", "90MiB", "--format", "json", "-q"}, nil, &out, io.Discard); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if out.limit <= 0 || out.limit >= 90<<20 {
+		t.Errorf("results are written within %d bytes of heap, of 90 MiB", out.limit)
+	}
+	if after := debug.SetMemoryLimit(-1); after != before {
+		t.Errorf("after the run the bound is %d, before it was %d", after, before)
 	}
 }
 

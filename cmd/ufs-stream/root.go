@@ -31,6 +31,7 @@ type cli struct {
 	verbose  bool
 	progress choice
 	taken    []string // defaults from the environment or a file, as people may see them
+	restore  func()   // undoes the bound on the memory of the process
 }
 
 // run is the whole program; it returns the exit code. The only goroutine that can outlive
@@ -39,7 +40,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	if isTerminal(out) {
 		out = screen.NewWriter(out)
 	}
-	c := &cli{in: interruptible(ctx, in), out: program.NewWriter(out, "standard output"), err: screen.NewPage(errw), terminal: errw, args: args}
+	c := &cli{in: interruptible(ctx, in), out: program.NewWriter(out, "standard output"), err: screen.NewPage(errw), terminal: errw, args: args, restore: func() {}}
+	defer func() { c.restore() }()
 	return program.Program{Root: newRoot(c), Out: c.out, Err: c.err, Resume: c.sayHowToResume}.Run(ctx, args)
 }
 
