@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -50,19 +51,31 @@ func isFile(tree string) bool {
 func (m *declared) NeedsGram() bool { return m.tree == correlationTree }
 
 // Tree implements method.Grouped.
-func (m *declared) Tree(e *method.Evidence) (method.Tree, error) { return m.grow(e) }
+func (m *declared) Tree(e *method.Evidence) (method.Tree, error) {
+	return m.buildTree(e.Names(), e.LeftOut, gramOf(e))
+}
 
-// grow is the tree over the features of the evidence, nil where none is asked for.
+// grow is the tree over the features of the evidence, nil where none is asked for. The Gram matrix
+// stays as it is: it tells later what the selection explains.
 func (m *declared) grow(e *method.Evidence) (*Tree, error) {
-	var sym []float64
-	if e.Gram != nil {
-		sym = e.Gram.Sym
+	sym := gramOf(e)
+	if sym != nil {
+		own := room.Make[float64](len(sym))
+		copy(own, sym)
+		sym = own
 	}
 	return m.buildTree(e.Names(), e.LeftOut, sym)
 }
 
+func gramOf(e *method.Evidence) []float64 {
+	if e.Gram == nil {
+		return nil
+	}
+	return e.Gram.Sym
+}
+
 // buildTree is the tree over the named features, nil where none is asked for. sym is the
-// Gram matrix of the centred columns, for a correlation tree.
+// Gram matrix of the centred columns, for a correlation tree, which overwrites it.
 func (m *declared) buildTree(names []string, leftOut []stream.LeftOut, sym []float64) (*Tree, error) {
 	separator, prefix := strings.CutPrefix(m.tree, prefixTree)
 	switch {

@@ -16,13 +16,14 @@ const (
 
 // CorrelationTree groups features that go together: clusters of the average linkage on
 // the distances 1 − |corr|, cut where there are d/4, d/16, … of them. sym is d×d, the
-// Gram matrix of centred columns (of others, cosines take the place of correlations).
-// Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983), and 8·d² bytes.
+// Gram matrix of centred columns (of others, cosines take the place of correlations); it is
+// overwritten. Costs O(d²) in time, by chains of nearest neighbours (Murtagh 1983).
 func CorrelationTree(sym []float64, d int) (*Tree, error) {
 	if d < 1 || len(sym) != d*d {
 		return nil, stream.Usagef("{tree} correlation: there are no features")
 	}
-	merges := linkage(distances(sym, d), d)
+	toDistances(sym, d)
+	merges := linkage(sym, d)
 	// Merges are found along chains, not by height.
 	slices.SortStableFunc(merges, func(a, b merge) int { return cmp.Compare(a.height, b.height) })
 	root := &Tree{Features: all(d)}
@@ -78,18 +79,22 @@ func CorrelationEntries(d int) int {
 	return d * levels
 }
 
-// distances is 1 − |corr|, d×d; a column without length is 1 from all others.
-func distances(sym []float64, d int) []float64 {
-	out := make([]float64, d*d)
+// toDistances turns sym into 1 − |corr|, d×d; a column without length is 1 from all others.
+func toDistances(sym []float64, d int) {
+	length := make([]float64, d)
+	for i := range d {
+		length[i] = math.Sqrt(sym[i*d+i])
+	}
 	for i := range d {
 		for j := range d {
-			out[i*d+j] = 1
-			if own := math.Sqrt(sym[i*d+i]) * math.Sqrt(sym[j*d+j]); own > 0 {
-				out[i*d+j] = 1 - min(1, math.Abs(sym[i*d+j])/own)
+			v := &sym[i*d+j]
+			if own := length[i] * length[j]; own > 0 {
+				*v = 1 - min(1, math.Abs(*v)/own)
+			} else {
+				*v = 1
 			}
 		}
 	}
-	return out
 }
 
 // merge joins the clusters of features a and b.

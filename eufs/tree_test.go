@@ -6,13 +6,17 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func treeOf(t *testing.T, text string) *Tree {
@@ -266,5 +270,41 @@ func TestCorrelationTreeFindsFamilies(t *testing.T) {
 	}
 	if !reflect.DeepEqual(tree.Features, all(d)) {
 		t.Errorf("root %v", tree.Features)
+	}
+}
+
+// The tree of correlations takes the place of the matrix, d² numbers, that it is of; that of a
+// selection leaves the matrix for what tells what is selected.
+func TestCorrelationTreeMemory(t *testing.T) {
+	const d = 512
+	rnd := rand.New(rand.NewPCG(6, 6))
+	sym := make([]float64, d*d)
+	for i := range d {
+		for j := range i + 1 {
+			sym[i*d+j] = rnd.Float64()
+			sym[j*d+i] = sym[i*d+j]
+		}
+		sym[i*d+i] = 2
+	}
+	columns := make([]stream.Column, d)
+	for j := range columns {
+		columns[j].Name = fmt.Sprint(j)
+	}
+	e := &method.Evidence{Columns: columns, Gram: &gram.Gram{Matrix: gram.Matrix{Sym: slices.Clone(sym), D: d}}}
+	m := &declared{tree: correlationTree}
+	kept := must.Get(m.grow(e))(t)
+	if !slices.Equal(e.Gram.Sym, sym) {
+		t.Error("the tree of a selection changes the matrix")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	tree := must.Get(m.Tree(e))(t)
+	runtime.ReadMemStats(&after)
+	// Lists of features, levels and merges: some hundred bytes a feature.
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1024*d {
+		t.Errorf("the tree of %d features took %d bytes beside the matrix", d, took)
+	}
+	if !same(tree.(*Tree), kept) {
+		t.Error("the trees differ")
 	}
 }

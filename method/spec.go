@@ -113,7 +113,7 @@ type ByPanels interface{ ByPanels() bool }
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {
 	// Tree makes the tree that the method's options ask for from the columns of the
-	// evidence, and, where NeedsGram, the Gram matrix of the centred columns.
+	// evidence, and, where NeedsGram, the Gram matrix of the centred columns, which it overwrites.
 	Tree(*Evidence) (Tree, error)
 	NeedsGram() bool
 	// CheckTree refuses options that ask for no tree.

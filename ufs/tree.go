@@ -101,8 +101,8 @@ func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, err
 func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	plan := func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
-		// The distances between columns stand beside the Gram matrix; clusters are a few numbers a column.
-		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), 8*int64(d)*int64(d)+profileColumn*int64(d))
+		// The distances between columns take the place of the Gram matrix; clusters are a few numbers a column.
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumn*int64(d))
 	}
 	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).gather(ctx)
 	if err != nil {
