@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
@@ -18,9 +19,9 @@ func (s *streamed) hold(slots, batch int) {
 	d := s.rows.d
 	s.batch = batch
 	s.slot, s.ready, s.off = slices.Repeat([]int{-1}, slots), make([]bool, slots), make([]float64, slots)
-	s.delta = make([]float64, slots*d)
+	s.delta = room.Make[float64](slots * d)
 	if s.target == nil {
-		s.product = make([]float64, slots*d)
+		s.product = room.Make[float64](slots * d)
 	}
 	s.at = slices.Repeat([]int{-1}, d)
 	s.step.h = make([]float64, d)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -199,7 +200,7 @@ func (s *streamed) start(ctx context.Context, numbers int64, out []bool) error {
 func (s *streamed) startGroups(ctx context.Context, c int, out []bool) error {
 	d := s.rows.d
 	groups := without(s.groups, out)
-	h, g0 := make([]float64, c*d), make([]float64, d)
+	h, g0 := room.Make[float64](c*d), make([]float64, d)
 	err := s.rows.pass(ctx, reading{what: "sums of the groups", sums: append(s.sketch.sums(), h, g0), add: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, c*b.rows)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // spans cuts the rows of the upper triangle of G into runs whose part of it fits
@@ -33,7 +34,7 @@ func (s *streamed) residuals(ctx context.Context, what string, numbers int64, sk
 	for _, run := range runs {
 		largest = max(largest, (run[1]-run[0])*(d-run[0]))
 	}
-	acc := make([]float64, largest)
+	acc := room.Make[float64](largest)
 	for n, run := range runs {
 		from, to := run[0], run[1]
 		finish := func() {

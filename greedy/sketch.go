@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
@@ -28,7 +29,7 @@ type sketch struct {
 // newSketch takes the number of rows before any is dropped; -1 if unknown.
 func newSketch(d, buckets int, seed uint64, rows int64) *sketch {
 	return &sketch{buckets: buckets, seed: seed, exact: rows >= 0 && rows <= int64(buckets),
-		e: make([]float64, d*buckets), signs: make([]float64, buckets)}
+		e: room.Make[float64](d * buckets), signs: make([]float64, buckets)}
 }
 
 // reset makes it that of no rows.

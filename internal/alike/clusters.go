@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // ClusterOptions say when a cluster is divided. A zero field means its default.
@@ -69,7 +70,7 @@ func (m *Matrix) Clusters(ctx context.Context, opt ClusterOptions) ([]Cluster, e
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &division{Matrix: m, ClusterOptions: opt.WithDefaults(), room: make([]float64, m.D*m.D)}
+	d := &division{Matrix: m, ClusterOptions: opt.WithDefaults(), room: room.Make[float64](m.D * m.D)}
 	if err := d.divideAll(ctx, [][]int{places(m.D)}); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // MostTerms is how many other columns a combination has at most to be listed: beyond, nobody reads it,
@@ -61,7 +62,7 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 	rest, copied := m.findCopies(out)
 	listed := make(map[string]bool) // combinations, by their columns
 	n := len(rest)
-	u := m.gather(make([]float64, n*n), rest)
+	u := m.gather(room.Make[float64](n*n), rest)
 	pivots, rank, err := linalg.Pivoted(u, m.eps)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"cluster":            {"stream", "internal/kernel"},
 	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/linalg", "internal/room", "internal/words", "internal/splitmix"},
 	"internal/hygiene":   {"stream", "gram", "internal/kernel", "internal/splitmix", "internal/words"},
-	"internal/rows":      {"stream", "internal/kernel"},
+	"internal/rows":      {"stream", "internal/kernel", "internal/room"},
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"internal/ridge":     {"gram", "internal/kernel", "internal/linalg"},
@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/rows", "internal/spectral", "internal/splitmix"},
+	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/room", "internal/rows", "internal/spectral", "internal/splitmix"},
 	"baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/spectral", "internal/splitmix"},
 	"sfufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg"},
 	"eufs":           {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/localfile", "internal/room", "internal/rows", "internal/suggest"},
@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
-	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/splitmix"}, // of correlations alone
+	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
 	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},

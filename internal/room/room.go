@@ -1,6 +1,7 @@
 package room
 
 import (
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -18,9 +19,8 @@ func For(bytes int64) {
 }
 
 // Make is make([]T, n) with room made for it.
-func Make[T float64 | float32 | int32](n int) []T {
-	const widest = 8
-	For(widest * int64(n))
+func Make[T any](n int) []T {
+	For(int64(n) * int64(reflect.TypeFor[T]().Size()))
 	return make([]T, n)
 }
 

@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -107,7 +108,7 @@ func EachRun(workers, n int, do func(run, from, to int)) {
 // Room returns room for n values: in s where it is long enough.
 func Room[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n)
+		return room.Make[T](n)
 	}
 	return s[:n]
 }
