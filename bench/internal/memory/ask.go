@@ -48,7 +48,7 @@ const mostAsked = 10
 
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)
 
-// ask runs a job with the limit that it names itself.
+// ask runs a job with the limit that it names itself, or so many times that.
 func (o *options) ask(ctx context.Context, program string, s *shape, j job, dir string) (point, error) {
 	p := point{table: s.name, what: j.what}
 	for _, file := range j.needs {
@@ -77,9 +77,14 @@ func (o *options) ask(ctx context.Context, program string, s *shape, j job, dir 
 	if j.limited {
 		p.limit = mebibyte
 	}
-	for ; ; p.asked++ {
+	for raised := false; ; p.asked++ {
 		took, err := o.once(ctx, program, args, p.limit)
 		if err == nil {
+			if o.times > 1 && j.limited && !raised {
+				raised, p.limit = true, int64(o.times*float64(p.limit))
+				p.asked-- // this is no refusal
+				continue
+			}
 			p.peak, p.took = took.Peak, took.Wall
 			p.planned = o.planned(ctx, program, j, p.limit)
 			return p, nil

@@ -23,6 +23,7 @@ type options struct {
 	files    []string // Parquet files beside the made tables
 	label    string   // of files
 	share    float64
+	times    float64  // the limit is so many times the smallest
 	tables   []string // names of made tables
 	only     string
 	giveUp   time.Duration
@@ -37,7 +38,7 @@ type options struct {
 
 // New makes the verb memory.
 func New(c *cli.Shared) *cobra.Command {
-	o := &options{share: 1, giveUp: 10 * time.Minute, folder: "bench-results", generate: workshop.StartSelf}
+	o := &options{share: 1, times: 1, giveUp: 10 * time.Minute, folder: "bench-results", generate: workshop.StartSelf}
 	cmd := &cobra.Command{
 		Use:   "memory [FILE.parquet…]",
 		Short: "Peak memory of every method and verb at the smallest limit that it names itself",
@@ -51,6 +52,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 
   go run ./bench memory
   go run ./bench memory --share 0.01
+  go run ./bench memory --share 0.01 --times 2
   go run ./bench memory ../shared/datasets/*.parquet --tables none`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.files = c.Remarks(), c.CommandLine(), args
@@ -60,6 +62,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 	f := cmd.Flags()
 	f.StringVar(&o.label, "label", "label", "class column `COL` of every FILE; \"\" where there is none")
 	f.Float64Var(&o.share, "share", o.share, "`SHARE` of the full size of the made tables")
+	f.Float64Var(&o.times, "times", o.times, "run with so many `TIMES` the limit that is named, where plans go other ways")
 	f.StringSliceVar(&o.tables, "tables", nil, "only these made `TABLES`, or none (default: all)")
 	f.StringVar(&o.only, "runs", "", "only runs whose name has `TEXT` in it, and those that they need")
 	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a run that takes longer")
@@ -77,6 +80,9 @@ func (o *options) asked() ([]shape, error) {
 	}
 	if o.giveUp <= 0 {
 		return nil, stream.Usagef("memory: --give-up %s: want a time above 0", o.giveUp)
+	}
+	if !(o.times >= 1 && o.times <= 1000) {
+		return nil, stream.Usagef("memory: --times %v: want a number from 1 to 1000", o.times)
 	}
 	var names []string
 	for _, s := range all {

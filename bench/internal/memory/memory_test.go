@@ -60,8 +60,12 @@ func TestMemory(t *testing.T) {
 	if written := string(must.Get(os.ReadFile(filepath.Join(dir, "memory.md")))(t)); written != out {
 		t.Errorf("memory.md is not what is printed: %s", written)
 	}
+	_, out, _ = bench.Run(t.Context(), "memory", data, "--tables", "none", "--binary", binary, "--results", dir, "--runs", "scan", "--times", "2")
+	if row := "| scan | 120 | 2 | – | "; !strings.Contains(out, row) {
+		t.Errorf("no row %q in\n%s", row, out)
+	}
 	for args, say := range map[string]string{
-		"--share 2": "--share 2", "--tables round": "want some of wide, tall", "--give-up 0s": "--give-up",
+		"--share 2": "--share 2", "--tables round": "want some of wide, tall", "--give-up 0s": "--give-up", "--times 0.5": "--times",
 	} {
 		bench.Refuses(t, exit.Usage, say, append([]string{"memory"}, strings.Fields(args)...)...)
 	}

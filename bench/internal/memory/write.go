@@ -39,8 +39,12 @@ func (o *options) write(ctx context.Context, out io.Writer, points []point, host
 }
 
 func (o *options) markdown(w io.Writer, points []point, host, version string) {
+	times := ""
+	if o.times > 1 {
+		times = fmt.Sprintf(", times %v", o.times)
+	}
 	fmt.Fprintf(w, "# Peak memory at the smallest limit\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", o.command, host, version)
-	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that\n"+
+	fmt.Fprint(w, "- every run is a process. Asked with a limit of 1 MiB it refuses and names the smallest that is enough; it runs with that"+times+"\n"+
 		"- asked: how many limits it named before one was enough; planned: the peak that plan foretells at that limit; measured: the\n"+
 		"  peak resident memory of the process (ru_maxrss)\n")
 	for _, s := range shapes(o.share) {
