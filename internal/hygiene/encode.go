@@ -3,6 +3,7 @@ package hygiene
 import (
 	"io"
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/words"
 )
@@ -135,6 +136,11 @@ func decodeLabel(r *words.Reader, d int) *label {
 	r.Expect(n)
 	l.values = make([]float64, n)
 	r.Floats(l.values)
+	for k, y := range l.values {
+		if y != y || slices.Contains(l.values[:k], y) {
+			r.Fail("class %d is %g, which is none or there twice", k, y)
+		}
+	}
 	r.Expect(9 * int64(d))
 	for j := 0; j < d && r.Err() == nil; j++ {
 		p := &l.pairs[j]
