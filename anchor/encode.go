@@ -99,7 +99,7 @@ func (s *Statistics) decode(r *words.Reader) *Statistics {
 	got.m = int(r.Count("number of anchors", maxRows))
 	got.k = int(r.Count("number of neighbours", int64(got.m)))
 	d := r.Count("number of columns", maxColumns)
-	got.Rows = r.Count("rows", math.MaxInt64)
+	got.Rows = r.Count("rows", words.MostRows)
 	for at := 0; at < len(got.digest); at += 8 {
 		binary.LittleEndian.PutUint64(got.digest[at:], r.Word())
 	}

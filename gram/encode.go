@@ -3,7 +3,6 @@ package gram
 import (
 	"io"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/words"
@@ -77,8 +76,8 @@ func (p *Profile) decode(r *words.Reader) *Profile {
 	if want > 0 && d != int64(want) {
 		r.Fail("%d columns, want %d", d, want)
 	}
-	p.Rows = r.Count("rows", math.MaxInt64)
-	p.Seen = r.Count("rows seen", math.MaxInt64)
+	p.Rows = r.Count("rows", words.MostRows)
+	p.Seen = r.Count("rows seen", words.MostRows)
 	p.Weight = r.Float()
 	if p.Rows > p.Seen || !(p.Weight >= 0) || (p.Weight > 0) != (p.Rows > 0) {
 		r.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)

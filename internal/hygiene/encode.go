@@ -83,7 +83,7 @@ func (f *Facts) decode(r *words.Reader) *Facts {
 	if d != int64(len(f.columns)) {
 		r.Fail("%d columns, want %d", d, len(f.columns))
 	}
-	got := &Facts{rows: r.Count("rows", math.MaxInt64), crowded: r.Count("a flag", 1) == 1}
+	got := &Facts{rows: r.Count("rows", words.MostRows), crowded: r.Count("a flag", 1) == 1}
 	labelled := r.Count("a flag", 1) == 1
 	r.Expect(3 * d)
 	for j := int64(0); j < d && r.Err() == nil; j++ {
@@ -144,7 +144,7 @@ func decodeLabel(r *words.Reader, d int) *label {
 	r.Expect(9 * int64(d))
 	for j := 0; j < d && r.Err() == nil; j++ {
 		p := &l.pairs[j]
-		p.n = r.Count("rows", math.MaxInt64)
+		p.n = r.Count("rows", words.MostRows)
 		for _, x := range []*float64{&p.px, &p.py, &p.weight, &p.sx, &p.sy, &p.sxx, &p.syy, &p.sxy} {
 			*x = r.Float()
 		}
@@ -153,7 +153,7 @@ func decodeLabel(r *words.Reader, d int) *label {
 	for k := int64(0); k < n && r.Err() == nil; k++ {
 		cells := make([]cell, d)
 		for j := range cells {
-			cells[j] = cell{r.Count("rows", math.MaxInt64), r.Float(), r.Float(), r.Float(), r.Float()}
+			cells[j] = cell{r.Count("rows", words.MostRows), r.Float(), r.Float(), r.Float(), r.Float()}
 		}
 		l.classes = append(l.classes, cells)
 	}

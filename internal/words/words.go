@@ -14,6 +14,10 @@ import (
 // ErrFormat is wrapped by every decoding error that is not the underlying reader's.
 var ErrFormat = errors.New("not a state of this kind and version")
 
+// MostRows is the most rows that a state counts: float64 counts so many one by one, and a thousand such
+// states add up without a number that is too large.
+const MostRows = 1 << 53
+
 // Magic is the opening word of 8 letters.
 func Magic(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
 
