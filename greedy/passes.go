@@ -199,7 +199,7 @@ func (k *kept) finished(ctx context.Context) error {
 		return nil
 	}
 	k.weight[0] = k.r.weight
-	if err := k.to.Save(ctx, "pass"+k.name, map[string]string{whatMark: k.p.what}, k.with(k.p.results())...); err != nil {
+	if err := k.to.Append(ctx, "pass"+k.name, map[string]string{whatMark: k.p.what}, k.with(k.p.results())...); err != nil {
 		return err
 	}
 	return k.to.Drop("part" + k.name)

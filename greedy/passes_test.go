@@ -46,6 +46,10 @@ func (s *store) Save(_ context.Context, name string, marks map[string]string, nu
 	return nil
 }
 
+func (s *store) Append(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error {
+	return s.Save(ctx, name, marks, numbers...)
+}
+
 func (s *store) Load(_ context.Context, name string, numbers ...[]float64) (map[string]string, bool, error) {
 	there, ok := s.saved[name]
 	if !ok {

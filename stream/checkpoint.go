@@ -12,9 +12,11 @@ type Checkpoint interface {
 	// Save replaces what was saved under a name, letters and digits, at once and whole. The
 	// marks are small facts beside the numbers.
 	Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error
-	// Load fills numbers, which are as long as they were, with what was saved under a name, and
-	// returns its marks; false where nothing was saved.
+	// Append keeps numbers under a name for good. Unlike Save it need not wait until it is Due.
+	Append(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error
+	// Load fills numbers, which are as long as they were, with what was saved or appended under a name, and
+	// returns its marks; false where nothing was.
 	Load(ctx context.Context, name string, numbers ...[]float64) (marks map[string]string, ok bool, err error)
-	// Drop removes what was saved under a name, if anything was.
+	// Drop removes what was saved under a name, if anything was; what was appended stays.
 	Drop(name string) error
 }

@@ -146,7 +146,7 @@ func (c *checkpoint) at() *resume.Folder {
 func (c *checkpoint) close(ctx context.Context, err error) error {
 	folder := c.at()
 	if err != nil {
-		if unsaved := folder.Flush(ctx); unsaved != nil {
+		if unsaved := folder.Sync(); unsaved != nil {
 			err = errors.Join(err, unsaved)
 		}
 	}

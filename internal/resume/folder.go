@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -116,15 +115,17 @@ func (f *Folder) saved(begin time.Time) {
 	f.cost = f.last.Sub(begin)
 }
 
-// Flush saves what waits for its time: call it where a run ends before its result is there.
-func (f *Folder) Flush(ctx context.Context) (err error) {
-	if f == nil || f.lock == nil {
+// Sync puts on the disk what waits for its time: call it where a run ends before its result is there.
+func (f *Folder) Sync() error {
+	if f == nil || f.lock == nil || f.off {
 		return nil
 	}
 	for _, r := range f.runs {
-		err = errors.Join(err, r.flush(ctx))
+		if err := r.log.sync(); err != nil {
+			return r.failed(err)
+		}
 	}
-	return err
+	return nil
 }
 
 // Close gives the folder to other runs and leaves what it holds. It may be called again.
@@ -134,6 +135,9 @@ func (f *Folder) Close() error {
 	}
 	l := f.lock
 	f.lock = nil
+	for _, r := range f.runs {
+		r.closeLog()
+	}
 	if len(f.list("")) == 0 { // nothing was saved: nothing is left behind
 		l.remove()
 		err := l.release()
@@ -159,6 +163,9 @@ func (f *Folder) Forget() error {
 // clear removes all that the folder holds.
 func (f *Folder) clear() (failed error) {
 	f.holds = false
+	for _, r := range f.runs {
+		r.closeLog()
+	}
 	for _, path := range append(f.list(""), f.debris()...) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 			failed = &stream.OutputError{Path: path, Err: plain(err), Remedy: atomicfile.Remedy(err)}

@@ -42,7 +42,6 @@ func saved(t *testing.T) string {
 	n := Numbers{r}
 	must.Do(t, n.Save(t.Context(), "one", map[string]string{"next": "7"}, []float64{1, 2, 3}, nil))
 	must.Do(t, n.Save(t.Context(), "two", nil, make([]float64, 3*vectorBuffer+1)))
-	must.Do(t, f.Flush(t.Context()))
 	must.Do(t, f.Close())
 	return dir
 }
@@ -270,45 +269,7 @@ func TestSavesAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must.Do(t, Numbers{r}.Save(ctx, "one", nil, []float64{1}))
-	must.Do(t, r.folder.Flush(ctx))
 	if _, ok, err := (Numbers{r}).Load(t.Context(), "one", make([]float64, 1)); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
-	}
-}
-
-// TestWaits: numbers that are saved before their time are in the folder once it has come, once there is no more room for
-// them, or once the run ends early; what was dropped is not, and each is as it was when it was saved.
-func TestWaits(t *testing.T) {
-	for name, end := range map[string]func(f *Folder, n Numbers){
-		"due": func(f *Folder, n Numbers) {
-			f.now = func() time.Time { return time.Now().Add(time.Hour) }
-			must.Do(t, n.Save(t.Context(), "late", nil, []float64{2}))
-		},
-		"full":  func(_ *Folder, n Numbers) { must.Do(t, n.Save(t.Context(), "late", nil, make([]float64, mostWaiting))) },
-		"ended": func(f *Folder, _ Numbers) { must.Do(t, f.Flush(t.Context())) },
-	} {
-		dir := t.TempDir()
-		f, r, err := reopened(t, dir, Options{Every: time.Minute}, ofRun())
-		must.Do(t, err)
-		n, x := Numbers{r}, []float64{1}
-		must.Do(t, n.Save(t.Context(), "one", map[string]string{"a": "b"}, x))
-		must.Do(t, n.Save(t.Context(), "gone", nil, x))
-		must.Do(t, n.Drop("gone"))
-		if x[0] = 7; len(f.list("")) > 0 || f.Holds() {
-			t.Errorf("%s: %q are there before their time", name, f.list(""))
-		}
-		end(f, n)
-		if !f.Holds() {
-			t.Errorf("%s: nothing is there", name)
-		}
-		must.Do(t, f.Close())
-		f, r, err = reopened(t, dir, Options{}, ofRun())
-		must.Do(t, err)
-		got := make([]float64, 1)
-		marks, ok, err := Numbers{r}.Load(t.Context(), "one", got)
-		if must.Do(t, err); !ok || got[0] != 1 || marks["a"] != "b" || r.Has("gone") {
-			t.Errorf("%s: %v, %v, %v", name, ok, got, marks)
-		}
-		must.Do(t, f.Close())
 	}
 }

@@ -31,8 +31,7 @@ type Run struct {
 	stands bool // the folder has states of this very run
 	known  bool // the folder says whose its states are
 
-	waits []waiting // states to be saved, in order
-	room  int       // for further numbers of such
+	log *log // of Numbers; nil until it is asked for
 }
 
 // Run opens the states of the part of a run that id describes. part begins the names of their
@@ -73,7 +72,7 @@ func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, wh
 	if err != nil {
 		return nil, why, err
 	}
-	r = &Run{folder: f, part: part, id: id, digest: digest, room: mostWaiting}
+	r = &Run{folder: f, part: part, id: id, digest: digest}
 	f.runs = append(f.runs, r)
 	path := r.file(identityEntry)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -121,6 +120,7 @@ func (r *Run) Clear() error {
 		return nil
 	}
 	r.known, r.stands = false, false
+	r.closeLog()
 	for _, path := range r.folder.list(r.part + ".") {
 		if err := os.Remove(path); err != nil {
 			return &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.PlainText("remove it")}
@@ -144,13 +144,8 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 	}
 	begin := r.folder.now()
 	err := r.save(context.WithoutCancel(ctx), name, marks, sections)
-	if err != nil && r.folder.opt.Unasked {
-		r.known, r.stands = false, false
-		r.folder.giveUp(err)
-		return nil
-	}
 	if err != nil {
-		return stream.Errorf("checkpoint: %w", err)
+		return r.failed(err)
 	}
 	r.stands, r.folder.holds = true, true
 	r.folder.saved(begin)
@@ -159,25 +154,34 @@ func (r *Run) Save(ctx context.Context, name string, marks map[string]string, se
 
 // save is Save after an interruption, too: that is when it matters most.
 func (r *Run) save(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
-	if !r.known {
-		rest := r.id
-		rest.Inputs, rest.Columns = nil, nil // which the header has places for
-		text, err := json.Marshal(rest)
-		if err != nil {
-			return err
-		}
-		h := chunkio.StatsHeader{Kind: kind, Inputs: r.id.Inputs, Columns: r.id.Columns,
-			Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
-		if err := chunkio.WriteStats(ctx, r.file(identityEntry), h); err != nil {
-			return err
-		}
-		r.known = true
+	if err := r.identify(ctx); err != nil {
+		return err
 	}
 	h := chunkio.StatsHeader{Kind: kind, Options: map[string]string{digestEntry: r.digest}}
 	for mark, value := range marks {
 		h.Options[markPrefix+mark] = value
 	}
 	return chunkio.WriteStats(ctx, r.file(name), h, sections...)
+}
+
+// identify says in the folder whose its states are, before the first.
+func (r *Run) identify(ctx context.Context) error {
+	if r.known {
+		return nil
+	}
+	rest := r.id
+	rest.Inputs, rest.Columns = nil, nil // which the header has places for
+	text, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	h := chunkio.StatsHeader{Kind: kind, Inputs: r.id.Inputs, Columns: r.id.Columns,
+		Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
+	if err := chunkio.WriteStats(ctx, r.file(identityEntry), h); err != nil {
+		return err
+	}
+	r.known = true
+	return nil
 }
 
 // Drop removes the state of a name, if there is one.
