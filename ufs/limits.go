@@ -3,10 +3,10 @@ package ufs
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 const (
@@ -102,23 +102,10 @@ func (q *Request) begin() (end func(), err error) {
 // program needs that has just begun. The runtime has one limit for both. Without this part
 // in it a process that holds as much as the run may use would collect without end.
 func heldBefore() int64 {
-	held := inUse() - ownRuntime
+	held := room.Used() - ownRuntime
 	if held > 0 {
 		runtime.GC() // garbage is not held: a run may use its room
-		held = inUse() - ownRuntime
+		held = room.Used() - ownRuntime
 	}
 	return max(held, 0)
-}
-
-// inUse is the memory that counts against the limit of the runtime, less what it is about to give back.
-func inUse() int64 {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
-	}
-	metrics.Read(samples)
-	total := int64(samples[0].Value.Uint64())
-	for _, s := range samples[1:] {
-		total -= int64(s.Value.Uint64())
-	}
-	return total
 }

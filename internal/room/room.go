@@ -13,7 +13,7 @@ const least = 1 << 20
 // For collects garbage now, if so many bytes more would not fit beside it into the memory limit. With
 // room enough it costs microseconds, else milliseconds for what lives in few large buffers.
 func For(bytes int64) {
-	if bytes >= least && used()+bytes > debug.SetMemoryLimit(-1) {
+	if bytes >= least && Used()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
 	}
 }
@@ -24,9 +24,9 @@ func Make[T any](n int) []T {
 	return make([]T, n)
 }
 
-// used is what the runtime counts against its limit, with garbage but without free pages, which a
+// Used is what the runtime counts against its limit, with garbage but without free pages, which a
 // large allocation takes or has given back to the system.
-func used() int64 {
+func Used() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},
