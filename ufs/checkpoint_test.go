@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,5 +153,22 @@ func TestPredicted(t *testing.T) {
 	must.Do(t, os.WriteFile(rows, []byte(strings.Repeat("1 3:1 99999:2\n", 200_000)), 0o600))
 	if s := predicted(Request{Inputs: []string{rows}, Method: "variance", K: 3}); s > 30 {
 		t.Errorf("400,000 values are predicted to take %g s", s)
+	}
+}
+
+// TestPredictedIterations: a run over rows is predicted to take as long as its iterations may.
+func TestPredictedIterations(t *testing.T) {
+	file := noiseFile(t, 1000, 30, 8)
+	predicted := func(most int) float64 {
+		t.Helper()
+		q := Request{Inputs: []string{file}, Method: "eufs", K: 3, Threads: 1, Options: method.Settings{"max-iter": most, "sample": 0}}
+		r := must.Get(q.settle(t.Context()))(t)
+		ds := must.Get(openDataset(t.Context(), r.Inputs, r.reading()))(t)
+		defer ds.Close()
+		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+	}
+	few, many := predicted(10), predicted(1_000_010)
+	if want := 1e6 * 1000 * 30 / iteratedValues; math.Abs(many-few-want) > 1e-6*want {
+		t.Errorf("%v s for a million iterations more, want %v", many-few, want)
 	}
 }
