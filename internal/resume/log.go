@@ -176,8 +176,10 @@ func (l *log) append(digest string, head logHead, numbers [][]float64) (err erro
 	sum := xxhash.New()
 	to := bufio.NewWriterSize(io.MultiWriter(io.NewOffsetWriter(l.file, at), sum), 1<<16)
 	prefix := binary.LittleEndian.AppendUint32(nil, uint32(len(text)))
-	to.Write(binary.LittleEndian.AppendUint64(prefix, uint64(body))) // an error stays until Flush
-	to.Write(text)
+	prefix = binary.LittleEndian.AppendUint64(prefix, uint64(body))
+	if _, err := to.Write(append(prefix, text...)); err != nil {
+		return err
+	}
 	for _, x := range numbers {
 		if _, err := vector(x).WriteTo(to); err != nil {
 			return err
