@@ -2,6 +2,7 @@ package kill
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,6 +47,19 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 	label := func(path string, more ...string) []string {
 		return slices.Concat([]string{path, "--label", "label"}, more)
 	}
+	outOfCore := func(path, method string, more ...string) ([]string, error) {
+		args := label(path, slices.Concat([]string{"--method", method, "-k", "20"}, more)...)
+		limit, err := o.smallest(ctx, args)
+		return append(args, "--memory-limit", limit), err
+	}
+	greedy, err := outOfCore(wide, "greedy")
+	if err != nil {
+		return nil, err
+	}
+	eufs, err := outOfCore(long, "eufs", "--sample", "0", "--max-iter", "10")
+	if err != nil {
+		return nil, err
+	}
 	selection := at("selection.json")
 	if err := o.program(ctx, slices.Concat([]string{"select"}, label(long, "--method", "variance", "-k", "60", "-o", selection))); err != nil {
 		return nil, err
@@ -53,9 +67,22 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 	return []job{
 		{name: "scan", verb: "scan", args: label(long, "--method", "sfufs"), out: at("all.ufs")},
 		{name: "select greedy", verb: "select", args: label(wide, "--method", "greedy", "-k", "20"), out: at("greedy.json")},
-		{name: "select greedy, out of core", verb: "select", args: label(wide, "--method", "greedy", "-k", "20", "--memory-limit", "84MiB"), out: at("outofcore.json")},
+		{name: "select greedy, out of core", verb: "select", args: greedy, out: at("outofcore.json")},
 		{name: "select sfufs", verb: "select", args: label(long, "--method", "sfufs", "-k", "20", "--anchors", "300"), out: at("sfufs.json")},
-		{name: "select eufs, out of core", verb: "select", args: label(long, "--method", "eufs", "-k", "20", "--sample", "0", "--max-iter", "10", "--memory-limit", "160MiB"), out: at("eufs.json")},
+		{name: "select eufs, out of core", verb: "select", args: eufs, out: at("eufs.json")},
 		{name: "apply", verb: "apply", args: []string{long, "--selection", selection}, out: at("reduced"), made: true},
 	}, nil
+}
+
+// smallest is the smallest limit that a selection works within, out of core.
+func (o *options) smallest(ctx context.Context, args []string) (string, error) {
+	var plan struct {
+		Memory struct {
+			Smallest int64 `json:"smallest_bytes"`
+		} `json:"memory"`
+	}
+	if _, err := o.shop.RunJSON(ctx, &plan, "plan", append(args, "--checkpoint", "none")...); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%dMiB", plan.Memory.Smallest>>20+1), nil
 }
