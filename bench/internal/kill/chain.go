@@ -41,7 +41,10 @@ func (p point) repeated() float64 {
 func (o *options) torment(ctx context.Context, j job) (point, error) {
 	p := point{name: j.name}
 	state := j.out + ".state"
-	args := slices.Concat([]string{j.verb}, j.args, []string{"-o", j.out, "--progress", "off", "--checkpoint", state, "--checkpoint-every", o.every.String()})
+	args := slices.Concat([]string{j.verb}, j.args, []string{"-o", j.out, "--progress", "off"})
+	if !j.folder {
+		args = append(args, "--checkpoint", state, "--checkpoint-every", o.every.String())
+	}
 	if err := remove(j.out, state); err != nil {
 		return p, err
 	}

@@ -11,11 +11,11 @@ import (
 // job is one kind of long run.
 type job struct {
 	name string
-	// what it does, without -o and --checkpoint
 	verb string
-	args []string
-	out  string // its output
-	made bool   // of a folder
+	args []string // without -o and --checkpoint
+	out  string   // its output
+	// folder is an output that is one: what is finished of it waits beside it, without a checkpoint
+	folder bool
 }
 
 // table is the data of some runs.
@@ -70,7 +70,7 @@ func (o *options) jobs(ctx context.Context, dir string) ([]job, error) {
 		{name: "select greedy, out of core", verb: "select", args: greedy, out: at("outofcore.json")},
 		{name: "select sfufs", verb: "select", args: label(long, "--method", "sfufs", "-k", "20", "--anchors", "300"), out: at("sfufs.json")},
 		{name: "select eufs, out of core", verb: "select", args: eufs, out: at("eufs.json")},
-		{name: "apply", verb: "apply", args: []string{long, "--selection", selection}, out: at("reduced"), made: true},
+		{name: "apply", verb: "apply", args: []string{long, "--selection", selection}, out: at("reduced"), folder: true},
 	}, nil
 }
 
