@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+	"time"
 )
 
 // TestLimitIsBesideWhatTheCallerHolds: a run has the memory that it was given also in a process that holds
@@ -11,6 +12,7 @@ import (
 func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
 	limits := func() (request, plan int64) {
+		process.collected = time.Time{} // long ago
 		end, err := (&Request{Memory: memory, Threads: 2}).begin()
 		if err != nil {
 			t.Fatal(err)
@@ -38,6 +40,14 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 			t.Errorf("%s: the limit is %d bytes higher beside what the caller has dropped", c.what, more)
 		}
 	}
+	// A run that follows at once takes the figure as it was: collecting before each of many would take longer than they do.
+	process.collected, process.collecting, process.last = time.Now(), time.Hour, 5<<20
+	again := make([]byte, ballast)
+	if held := heldBefore(); held != 5<<20 {
+		t.Errorf("%d bytes held a moment after 5 MiB were", held)
+	}
+	runtime.KeepAlive(again)
+	process.collecting = 0
 	if after := debug.SetMemoryLimit(-1); after != before {
 		t.Errorf("the caller's limit was %d and is %d", before, after)
 	}

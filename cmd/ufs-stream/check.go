@@ -146,6 +146,7 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	if !v.Again {
 		w.Printf("\nthe selection still serves\n")
 		transferFoot(w, v.Transfer)
+		return
 	}
 	w.Printf("\nselect again:\n")
 	for _, why := range v.Why {

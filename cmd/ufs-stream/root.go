@@ -81,7 +81,9 @@ Exit codes:
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
 		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
-	completeFlags(root)
+	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completeFlags(root) // only here: cobra keeps what it is given, and with it root, until the process ends
+	}
 	c.takeDefaults(root)
 	return root
 }

@@ -52,7 +52,7 @@ func (p *Page) write(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, s)
+		_, p.err = p.w.Write([]byte(s)) // by no other method: w may be around a writer that has more
 	}
 }
 
