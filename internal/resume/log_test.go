@@ -16,7 +16,7 @@ import (
 
 // passes are states as a log holds them, of some lengths.
 func passes() map[string][][]float64 {
-	long := make([]float64, vectorBuffer+3)
+	long := make([]float64, valuesBuffer+3)
 	for i := range long {
 		long[i] = 1 / float64(i+1)
 	}

@@ -2,10 +2,8 @@ package resume
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"math"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -45,45 +43,22 @@ func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (m
 	return s.Marks, true, nil
 }
 
-// vector is numbers as bytes, little-endian, by a buffer.
+// vector is numbers as bytes, little-endian, without their number.
 type vector []float64
 
-const vectorBuffer = 4096 // numbers
-
 // WriteTo implements io.WriterTo.
-func (v vector) WriteTo(w io.Writer) (written int64, err error) {
-	buf := make([]byte, 0, 8*min(len(v), vectorBuffer))
-	for len(v) > 0 && err == nil {
-		some := v[:min(len(v), vectorBuffer)]
-		buf = buf[:0]
-		for _, x := range some {
-			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(x))
-		}
-		var n int
-		n, err = w.Write(buf)
-		written += int64(n)
-		v = v[len(some):]
-	}
-	return written, err
+func (v vector) WriteTo(w io.Writer) (int64, error) {
+	to := &counted{w: w}
+	err := putRaw(to, v)
+	return to.n, err
 }
 
 // ReadFrom implements io.ReaderFrom: it wants as many numbers as v has.
-func (v vector) ReadFrom(r io.Reader) (read int64, err error) {
-	buf := make([]byte, 8*min(len(v), vectorBuffer))
-	for len(v) > 0 {
-		some := v[:min(len(v), vectorBuffer)]
-		n, err := io.ReadFull(r, buf[:8*len(some)])
-		read += int64(n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return read, stream.Errorf("a run of numbers ends early")
-		}
-		if err != nil {
-			return read, err
-		}
-		for i := range some {
-			some[i] = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
-		}
-		v = v[len(some):]
+func (v vector) ReadFrom(r io.Reader) (int64, error) {
+	from := &counting{r: r}
+	err := getRaw(from, v)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = stream.Errorf("a run of numbers ends early")
 	}
-	return read, nil
+	return from.n, err
 }

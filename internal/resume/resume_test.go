@@ -41,7 +41,7 @@ func saved(t *testing.T) string {
 	must.Do(t, err)
 	n := Numbers{r}
 	must.Do(t, n.Save(t.Context(), "one", map[string]string{"next": "7"}, []float64{1, 2, 3}, nil))
-	must.Do(t, n.Save(t.Context(), "two", nil, make([]float64, 3*vectorBuffer+1)))
+	must.Do(t, n.Save(t.Context(), "two", nil, make([]float64, 3*valuesBuffer+1)))
 	must.Do(t, f.Close())
 	return dir
 }
@@ -64,10 +64,10 @@ func TestGoesOn(t *testing.T) {
 	if _, ok, err := (Numbers{r}).Load(t.Context(), "one", got, nil); ok || err != nil {
 		t.Errorf("dropped, it is there: %v, %v", ok, err)
 	}
-	for _, n := range []int{0, 1, vectorBuffer, 3 * vectorBuffer, 3*vectorBuffer + 2} {
+	for _, n := range []int{0, 1, valuesBuffer, 3 * valuesBuffer, 3*valuesBuffer + 2} {
 		var data *stream.DataError
 		if _, _, err := (Numbers{r}).Load(t.Context(), "two", make([]float64, n)); !errors.As(err, &data) {
-			t.Errorf("%d numbers for %d: %v", 3*vectorBuffer+1, n, err)
+			t.Errorf("%d numbers for %d: %v", 3*valuesBuffer+1, n, err)
 		}
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, ".part.one"+Suffix+".1-00000001.ufs-tmp"), nil, 0o600))

@@ -102,12 +102,39 @@ func putNumbers[T any](w io.Writer, x []T) error {
 	if err := binary.Write(w, binary.LittleEndian, uint64(len(x))); err != nil {
 		return err
 	}
+	return putRaw(w, x)
+}
+
+// putRaw writes numbers alone, by a buffer.
+func putRaw[T any](w io.Writer, x []T) error {
+	var buf []byte
 	for len(x) > 0 {
 		n := min(len(x), valuesBuffer)
-		if err := binary.Write(w, binary.LittleEndian, x[:n]); err != nil {
+		var err error
+		if buf, err = binary.Append(buf[:0], binary.LittleEndian, x[:n]); err != nil {
+			return err
+		}
+		if _, err := w.Write(buf); err != nil {
 			return err
 		}
 		x = x[n:]
+	}
+	return nil
+}
+
+// getRaw reads as many numbers as x has.
+func getRaw[T any](r io.Reader, x []T) error {
+	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
+	for len(x) > 0 {
+		some := x[:min(len(x), valuesBuffer)]
+		buf = buf[:binary.Size(some)]
+		if _, err := io.ReadFull(r, buf); err != nil {
+			return err
+		}
+		if _, err := binary.Decode(buf, binary.LittleEndian, some); err != nil {
+			return err
+		}
+		x = x[len(some):]
 	}
 	return nil
 }
@@ -138,14 +165,7 @@ func getFixed[T any](r io.Reader, x []T) error {
 	if n != uint64(len(x)) {
 		return stream.Errorf("it has %d numbers where %d are wanted", n, len(x))
 	}
-	for len(x) > 0 {
-		n := min(len(x), valuesBuffer)
-		if err := binary.Read(r, binary.LittleEndian, x[:n]); err != nil {
-			return err
-		}
-		x = x[n:]
-	}
-	return nil
+	return getRaw(r, x)
 }
 
 func getOne[T any](r io.Reader, x *T) error {

@@ -49,7 +49,7 @@ const mostAsked = 10
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)
 
 // ask runs a job with the limit that it names itself, or so many times that.
-func (o *options) ask(ctx context.Context, program string, s *shape, j job, dir string) (point, error) {
+func (o *options) ask(ctx context.Context, shop *workshop.Workshop, s *shape, j job, dir string) (point, error) {
 	p := point{table: s.name, what: j.what}
 	for _, file := range j.needs {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
@@ -78,7 +78,7 @@ func (o *options) ask(ctx context.Context, program string, s *shape, j job, dir 
 		p.limit = mebibyte
 	}
 	for raised := false; ; p.asked++ {
-		took, err := o.once(ctx, program, args, p.limit)
+		took, err := o.once(ctx, shop.Program, args, p.limit)
 		if err == nil {
 			if o.times > 1 && j.limited && !raised {
 				raised, p.limit = true, int64(o.times*float64(p.limit))
@@ -86,7 +86,7 @@ func (o *options) ask(ctx context.Context, program string, s *shape, j job, dir 
 				continue
 			}
 			p.peak, p.took = took.Peak, took.Wall
-			p.planned = o.planned(ctx, program, j, p.limit)
+			p.planned = planned(ctx, shop, j, p.limit)
 			return p, nil
 		}
 		var child *workshop.ChildError
@@ -131,21 +131,20 @@ func (o *options) once(ctx context.Context, program string, args []string, limit
 }
 
 // planned is the peak that plan foretells of a run of select over data, or 0.
-func (o *options) planned(ctx context.Context, program string, j job, limit int64) int64 {
+func planned(ctx context.Context, shop *workshop.Workshop, j job, limit int64) int64 {
 	if j.verb != "select" || slices.Contains(j.args, "--stats") {
 		return 0
 	}
-	args := slices.Concat([]string{"plan"}, j.args, []string{"--memory-limit", mebibytes(limit) + "MiB", "--format", "json"})
+	args := slices.Concat(j.args, []string{"--memory-limit", mebibytes(limit) + "MiB"})
 	if i := slices.Index(args, "-o"); i >= 0 {
 		args = slices.Delete(args, i, i+2)
 	}
-	out, _, err := workshop.Child(ctx, program, append(args, "--progress", "off")...)
 	var plan struct {
 		Memory struct {
 			Peak int64 `json:"peak_bytes"`
 		} `json:"memory"`
 	}
-	if err != nil || json.Unmarshal(out, &plan) != nil {
+	if _, err := shop.RunJSON(ctx, &plan, "plan", args...); err != nil {
 		return 0
 	}
 	return plan.Memory.Peak

@@ -131,7 +131,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		if err := s.make(ctx, o, dir); err != nil {
 			return err
 		}
-		found, err := o.measure(ctx, shop.Program, s, dir)
+		found, err := o.measure(ctx, shop, s, dir)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 }
 
 // measure runs every job on a table.
-func (o *options) measure(ctx context.Context, program string, s *shape, dir string) ([]point, error) {
+func (o *options) measure(ctx context.Context, shop *workshop.Workshop, s *shape, dir string) ([]point, error) {
 	var points []point
 	list := jobs(s, o.label, dir)
 	for _, j := range list {
 		if o.only != "" && !strings.Contains(j.what, o.only) && !neededBy(list, j, o.only) {
 			continue
 		}
-		p, err := o.ask(ctx, program, s, j, dir)
+		p, err := o.ask(ctx, shop, s, j, dir)
 		if err != nil {
 			return nil, err
 		}
