@@ -58,12 +58,37 @@ func joinNames(names []string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// splitNames reads what joinNames wrote.
+// splitNames reads what joinNames wrote: a comma separates where the quotes before it are even.
+// encoding/csv would change names: it reads a carriage return and newline as a newline alone,
+// and ends at a newline outside of quotes.
 func splitNames(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	return csv.NewReader(strings.NewReader(list)).Read()
+	var names []string
+	from, quoted := 0, false
+	for at := range len(list) + 1 {
+		if at < len(list) && (quoted || list[at] != ',') {
+			quoted = quoted != (list[at] == '"')
+			continue
+		}
+		name, whole := unquote(list[from:at])
+		if !whole {
+			return nil, fmt.Errorf("a name with a comma or quotes stands in quotes, and has its own twice: %s", list[from:at])
+		}
+		names, from = append(names, name), at+1
+	}
+	return names, nil
+}
+
+// unquote gives what a field of CSV says, and whether its quotes are as they must be.
+func unquote(field string) (string, bool) {
+	inner := field
+	if len(field) > 1 && field[0] == '"' && field[len(field)-1] == '"' {
+		inner = field[1 : len(field)-1]
+		field = strings.ReplaceAll(inner, `""`, "")
+	}
+	return strings.ReplaceAll(inner, `""`, `"`), !strings.Contains(field, `"`)
 }
 
 // openDataset opens the inputs and makes sure that there is something to select from.
