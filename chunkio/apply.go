@@ -165,6 +165,6 @@ type applier struct {
 	spool   *Scratch // where what is read of objects waits
 	report  ApplyReport
 	matches *matches // the rows to write; nil for all
-	footer  int64    // bytes that the output's footer takes while it is written
+	output  int64    // bytes that the output's schema and footer take while it is written
 	growing *growing // the one output file, where a later run can go on with it; else nil
 }

@@ -179,14 +179,6 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	if err != nil {
 		return 0, 0, err
 	}
-	a.footer = 0
-	for _, i := range files {
-		for _, rows := range a.catalog.files[i].groups {
-			if rows > 0 {
-				a.footer += int64(len(dict)) * writer.ChunkBytes
-			}
-		}
-	}
 	if err := a.copyFiles(ctx, w, columns, fields, files); err != nil {
 		return 0, 0, err
 	}
@@ -195,6 +187,18 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 
 // copyFiles copies the rows of files to w, and finishes it.
 func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
+	leaves := int64(0)
+	for _, f := range fields {
+		leaves += int64(len(f.Dict))
+	}
+	a.output = leaves * writer.ColumnBytes
+	for _, i := range files {
+		for _, rows := range a.catalog.files[i].groups {
+			if rows > 0 {
+				a.output += leaves * writer.ChunkBytes
+			}
+		}
+	}
 	for _, i := range files {
 		if a.growing.passes(i) {
 			a.pass(a.catalog.files[i].rows())

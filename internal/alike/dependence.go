@@ -98,14 +98,14 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 			out.VIF[j] = inverse[i]
 		}
 	}
-	weights := make([]float64, rank)
+	weights, short := make([]float64, rank), m.newShortener()
 	for k, left := range lefts {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
 		c := m.combination(order[rank+k], order[:rank], weights, inverse, left)
 		out.note(c)
-		if fewer, found := m.shorten(c, copied); found && !listed[fewer.key()] {
+		if fewer, found := m.shorten(c, copied, short); found && !listed[fewer.key()] {
 			c = fewer
 			out.note(c)
 		}

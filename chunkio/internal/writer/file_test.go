@@ -1,7 +1,10 @@
 package writer
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"runtime"
 	"runtime/metrics"
 	"testing"
 
@@ -44,6 +47,51 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 			t.Errorf("%s: %d entries in pages", name, got)
 		}
 	}
+}
+
+// TestFooterHeap: what a file of many columns holds until it is finished, behind a Mark too, is within what
+// ColumnBytes and ChunkBytes say.
+func TestFooterHeap(t *testing.T) {
+	const columns, groups = 3000, 3
+	before := held()
+	fields := make(schema.FieldList, columns)
+	for i := range fields {
+		fields[i] = schema.NewFloat64Node(fmt.Sprintf("column %d", i), parquet.Repetitions.Optional, -1)
+	}
+	w, err := New(io.Discard, fields, make([]bool, columns), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range int64(groups) {
+		g := w.Group(1)
+		for range columns {
+			chunks, err := g.Columns(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(Put(chunks[0], []float64{1}, []int16{1}, nil), chunks[0].Finish(), g.Place(chunks)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.End(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Mark(); err != nil {
+			t.Fatal(err)
+		}
+		if got, most := held()-before, int64(columns*(ColumnBytes+(n+1)*ChunkBytes)); got > most || got < most/4 {
+			t.Errorf("%d bytes are held behind row group %d, of %d that are counted", got, n, most)
+		}
+	}
+	runtime.KeepAlive(w)
+}
+
+// held is the heap that is in use.
+func held() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func allocated() uint64 {
