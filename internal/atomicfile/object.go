@@ -46,7 +46,7 @@ func createObject(ctx context.Context, client *store.Client, l store.Location, u
 		if uploading != nil {
 			uploading()
 		}
-		if err := client.Upload(ctx, l, spool, a.written); err != nil {
+		if _, err := client.Upload(ctx, l, spool, a.written); err != nil {
 			return err
 		}
 		if uploaded != nil {

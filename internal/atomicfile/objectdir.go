@@ -81,7 +81,8 @@ func (o *objectDir) finish(ctx context.Context) error {
 	}
 	mark := o.at.WithKey(o.at.Key + wholeMark)
 	o.doubtful = append(o.doubtful, mark)
-	return o.client.Upload(ctx, mark, strings.NewReader(""), 0)
+	_, err := o.client.Upload(ctx, mark, strings.NewReader(""), 0)
+	return err
 }
 
 // remove deletes what was uploaded, also where the run was interrupted. An upload that

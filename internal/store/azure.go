@@ -114,6 +114,10 @@ func (a *azure) put(l Location, body *section) request {
 		header: map[string]string{"X-Ms-Blob-Type": "BlockBlob", octets[0]: octets[1]}}
 }
 
+func (a *azure) onlyOver(r request, was string) request { return withCondition(r, was) }
+
+func (a *azure) stored(h http.Header, _ []byte) string { return a.version(h) }
+
 func (a *azure) remove(l Location) request {
 	return request{method: http.MethodDelete, url: a.address(l, l.Key, nil)}
 }

@@ -78,7 +78,7 @@ func TestResumableSession(t *testing.T) {
 		c := client(nil)
 		c.part = 1 << 20
 		content := noise(5<<20+extra*300_000+1, uint64(extra))
-		err := c.Upload(t.Context(), at(t, "gs://lake/key?anonymous=true&endpoint="+server.URL), bytes.NewReader(content), int64(len(content)))
+		err := failure(c.Upload(t.Context(), at(t, "gs://lake/key?anonymous=true&endpoint="+server.URL), bytes.NewReader(content), int64(len(content))))
 		if err != nil || !bytes.Equal(s.object, content) || s.deleted {
 			t.Errorf("%d of %d bytes, %v", len(s.kept), len(content), err)
 		}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,6 +23,23 @@ var octets = [2]string{"Content-Type", "application/octet-stream"}
 
 func (g *gs) put(l Location, body *section) request {
 	return request{method: http.MethodPost, url: g.uploadAddress(l, "media"), body: body, header: map[string]string{octets[0]: octets[1]}}
+}
+
+func (g *gs) onlyOver(r request, was string) request {
+	u := *r.url
+	query := u.Query()
+	query.Set("ifGenerationMatch", cmp.Or(was, "0"))
+	u.RawQuery = query.Encode()
+	r.url = &u
+	return r
+}
+
+func (g *gs) stored(_ http.Header, body []byte) string {
+	var entry gsEntry
+	if json.Unmarshal(body, &entry) != nil {
+		return ""
+	}
+	return entry.Generation
 }
 
 func (g *gs) remove(l Location) request {

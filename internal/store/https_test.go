@@ -191,7 +191,7 @@ func TestWebIsReadOnly(t *testing.T) {
 	for _, err := range c.List(t.Context(), l) {
 		checkUsage(t, err)
 	}
-	checkUsage(t, c.Upload(t.Context(), l, bytes.NewReader(nil), 0))
+	checkUsage(t, failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)))
 	checkUsage(t, c.CanUpload(t.Context(), l))
 	checkUsage(t, c.Delete(t.Context(), l))
 }

@@ -136,7 +136,7 @@ func TestSessionToken(t *testing.T) {
 	defer server.Close()
 	c := client(nil)
 	l := at(t, "s3://lake/key?endpoint="+server.URL)
-	must.Do(t, c.Upload(t.Context(), l, strings.NewReader("content"), 7))
+	must.Do(t, failure(c.Upload(t.Context(), l, strings.NewReader("content"), 7)))
 	must.Do(t, c.Delete(t.Context(), l))
 	must.Get(c.Stat(t.Context(), l))(t)
 	// Anonymous: nothing is signed, whatever credentials there are.

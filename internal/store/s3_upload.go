@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +24,32 @@ func (s *s3) put(l Location, body *section) request {
 
 func (s *s3) remove(l Location) request {
 	return request{method: http.MethodDelete, url: s.address(l, l.Key, nil)}
+}
+
+// onlyOver sets the condition that S3 and Azure know. A version that is no tag can be none.
+func (s *s3) onlyOver(r request, was string) request { return withCondition(r, was) }
+
+func withCondition(r request, was string) request {
+	r.header = maps.Clone(r.header)
+	if r.header == nil {
+		r.header = map[string]string{}
+	}
+	switch {
+	case was == "":
+		r.header["If-None-Match"] = "*"
+	case strings.HasPrefix(was, `"`):
+		r.header["If-Match"] = was
+	}
+	return r
+}
+
+// stored is the tag in the header, or in the text that ends an upload in parts.
+func (s *s3) stored(h http.Header, body []byte) string {
+	var ended struct{ ETag string }
+	if h.Get("ETag") == "" && xml.Unmarshal(body, &ended) == nil {
+		return etag(ended.ETag)
+	}
+	return etag(h.Get("ETag"))
 }
 
 // s3Transfer is a multipart upload.
@@ -132,13 +160,13 @@ func (t *s3Transfer) listed(ctx context.Context) bool {
 // refusedLate reads the answer to the last request of an upload. S3 begins it with status
 // 200 before it knows how that ends; GCS may have kept a part of the last bytes only, and
 // ignores that part when they are sent again.
-func refusedLate(resp *http.Response) error {
+func refusedLate(resp *http.Response) (body []byte, err error) {
 	if resp.StatusCode == http.StatusPermanentRedirect {
-		return &lost{errors.New("the store kept only a part of what it was sent")}
+		return nil, &lost{errors.New("the store kept only a part of what it was sent")}
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var failed struct {
 		XMLName       xml.Name
@@ -150,7 +178,7 @@ func refusedLate(resp *http.Response) error {
 			resp.StatusCode = http.StatusBadRequest
 		}
 		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return readRefusal(resp.Request, resp)
+		return nil, readRefusal(resp.Request, resp)
 	}
-	return nil
+	return body, nil
 }

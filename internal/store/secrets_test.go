@@ -45,8 +45,8 @@ func allErrors(t *testing.T, l Location) (errs []error) {
 	keep(c.Read(t.Context(), o, make([]byte, 10), 5))
 	keep(c.Download(t.Context(), o, new(bytes.Buffer)))
 	keep(c.CanUpload(t.Context(), l))
-	keep(c.Upload(t.Context(), l, bytes.NewReader(nil), 0))
-	keep(c.Upload(t.Context(), l, bytes.NewReader(make([]byte, c.part+1)), c.part+1))
+	keep(failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)))
+	keep(failure(c.Upload(t.Context(), l, bytes.NewReader(make([]byte, c.part+1)), c.part+1)))
 	keep(c.Delete(t.Context(), l))
 	return errs
 }

@@ -41,11 +41,18 @@ func client(meter *stream.Meter) *Client {
 	return c
 }
 
+// put uploads b; what the upload tells of the object is what is there.
 func put(t testing.TB, c *Client, url string, b []byte) Object {
 	t.Helper()
-	must.Do(t, c.Upload(t.Context(), at(t, url), bytes.NewReader(b), int64(len(b))))
-	return must.Get(c.Stat(t.Context(), at(t, url)))(t)
+	told := must.Get(c.Upload(t.Context(), at(t, url), bytes.NewReader(b), int64(len(b))))(t)
+	o := must.Get(c.Stat(t.Context(), at(t, url)))(t)
+	if told.Version != o.Version || told.Size != o.Size || told.Name() != o.Name() || o.Version == "" {
+		t.Errorf("an upload of %d bytes tells of %+v, there is %+v", len(b), told, o)
+	}
+	return o
 }
+
+func failure(_ Object, err error) error { return err }
 
 func download(t testing.TB, c *Client, o Object) []byte {
 	t.Helper()
@@ -122,7 +129,7 @@ func TestOddKeys(t *testing.T) {
 			want = append(want, key)
 			l := at(t, s.URL("")).WithKey(key)
 			content := noise(int64(i+1), uint64(i))
-			must.Do(t, c.Upload(t.Context(), l, bytes.NewReader(content), int64(len(content))))
+			must.Do(t, failure(c.Upload(t.Context(), l, bytes.NewReader(content), int64(len(content)))))
 			o := must.Get(c.Stat(t.Context(), at(t, l.String())))(t)
 			if o.Key != key || !bytes.Equal(download(t, c, o), content) {
 				t.Errorf("%q: came back as %q", key, o.Key)
@@ -156,7 +163,7 @@ func TestListPages(t *testing.T) {
 		for i := range n {
 			limit <- struct{}{}
 			go func() {
-				failed <- c.Upload(t.Context(), at(t, s.URL(fmt.Sprintf("many/%05d", i))), bytes.NewReader(nil), 0)
+				failed <- failure(c.Upload(t.Context(), at(t, s.URL(fmt.Sprintf("many/%05d", i))), bytes.NewReader(nil), 0))
 				<-limit
 			}()
 		}
@@ -253,7 +260,7 @@ func TestMissing(t *testing.T) {
 		}
 		for what, err := range map[string]error{
 			"Stat": err, "List": listed(), "CanUpload": c.CanUpload(t.Context(), l),
-			"Upload": c.Upload(t.Context(), l, bytes.NewReader(nil), 0), "Upload of parts": c.Upload(t.Context(), l, bytes.NewReader(make([]byte, 11<<20)), 11<<20),
+			"Upload": failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)), "Upload of parts": failure(c.Upload(t.Context(), l, bytes.NewReader(make([]byte, 11<<20)), 11<<20)),
 		} {
 			var cannot *stream.OutputError
 			if err == nil || errors.Is(err, ErrNotExist) || !strings.Contains(err.Error(), "there is no") || !strings.Contains(err.Error(), " nolake: ") ||
@@ -276,7 +283,7 @@ func TestCancelled(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"Stat":   func() error { _, err := c.Stat(ctx, o.Location); return err },
 		"Read":   func() error { return c.Read(ctx, o, make([]byte, 10), 0) },
-		"Upload": func() error { return c.Upload(ctx, o.Location, bytes.NewReader(nil), 0) },
+		"Upload": func() error { return failure(c.Upload(ctx, o.Location, bytes.NewReader(nil), 0)) },
 		"List": func() (err error) {
 			for _, err = range c.List(ctx, o.Location) {
 			}
@@ -301,7 +308,7 @@ func TestBucketIsNoObject(t *testing.T) {
 			t.Error(err)
 		}
 		checkUsage(t, c.Delete(t.Context(), l))
-		checkUsage(t, c.Upload(t.Context(), l, bytes.NewReader(nil), 0))
+		checkUsage(t, failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)))
 		checkUsage(t, c.CanUpload(t.Context(), l))
 		put(t, c, s.URL("object"), nil)
 	})

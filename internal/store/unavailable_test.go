@@ -36,8 +36,8 @@ func TestUnavailable(t *testing.T) {
 			}
 			return nil
 		},
-		"upload":       func() error { return c.Upload(t.Context(), o.Location, strings.NewReader("abc"), 3) },
-		"parts":        func() error { return c.Upload(t.Context(), o.Location, strings.NewReader(large), 1<<19) },
+		"upload":       func() error { return failure(c.Upload(t.Context(), o.Location, strings.NewReader("abc"), 3)) },
+		"parts":        func() error { return failure(c.Upload(t.Context(), o.Location, strings.NewReader(large), 1<<19)) },
 		"may I upload": func() error { return c.CanUpload(t.Context(), o.Location) },
 		"delete":       func() error { return c.Delete(t.Context(), o.WithKey("b")) },
 	}
@@ -108,7 +108,7 @@ func TestUnavailableTwice(t *testing.T) {
 			}
 			return nil
 		})
-		err := c.Upload(t.Context(), at(t, s.URLAt(p.URL, "a")), strings.NewReader(strings.Repeat("x", 1<<19)), 1<<19)
+		err := failure(c.Upload(t.Context(), at(t, s.URLAt(p.URL, "a")), strings.NewReader(strings.Repeat("x", 1<<19)), 1<<19))
 		if exit.Code(err) != test.code {
 			t.Errorf("%v: exit code %d: %v", test, exit.Code(err), err)
 		}

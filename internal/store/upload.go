@@ -14,8 +14,12 @@ import (
 
 // writer is a dialect whose store can be written.
 type writer interface {
-	put(l Location, body *section) request // the whole object at once
+	put(l Location, body *section) request  // the whole object at once
+	onlyOver(r request, was string) request // a put in place of this version, or of none if it is empty
 	remove(l Location) request
+	// stored is the version that the answer to a put, or to the end of a transfer, tells of;
+	// empty where it tells none.
+	stored(h http.Header, body []byte) string
 	// begin begins an upload of so many bytes in parts.
 	begin(ctx context.Context, c *Client, l Location, size, part int64) (transfer, error)
 	tryUpload(ctx context.Context, c *Client, l Location) error
@@ -62,22 +66,32 @@ func (c *Client) CanUpload(ctx context.Context, l Location) error {
 	return output(ctx, l, err)
 }
 
-// Upload puts size bytes of r at l: in the end the whole object is there, or what was
-// there before.
-func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int64) error {
+// Upload puts size bytes of r at l: in the end the whole object is there, as is told, or what
+// was there before.
+func (c *Client) Upload(ctx context.Context, l Location, r io.ReaderAt, size int64) (o Object, err error) {
 	d, w, err := c.writer(ctx, l)
 	if err == nil && size <= c.part {
-		put := w.put(l, newSection(r, 0, size))
-		// If it is cancelled and then deleted, the store must not take it after that.
-		put.settle = farewell / 4
-		err = c.do(ctx, d, put, nil)
+		o, err = c.put(ctx, d, w, w.put(l, newSection(r, 0, size)), l)
 	} else if err == nil {
-		err = c.uploadParts(ctx, d, w, l, r, size)
+		o, err = c.uploadParts(ctx, d, w, l, r, size)
 	}
 	if err != nil {
 		err = c.explained(ctx, d, l, err)
 	}
-	return output(ctx, l, err)
+	return o, output(ctx, l, err)
+}
+
+// put sends the request that makes l what its body is.
+func (c *Client) put(ctx context.Context, d dialect, w writer, r request, l Location) (Object, error) {
+	o := Object{Location: l, Size: r.body.Size()}
+	// If it is cancelled and then deleted, the store must not take it after that.
+	r.settle = farewell / 4
+	err := c.do(ctx, d, r, func(resp *http.Response) error {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // without it the version is not known
+		o.Version = w.stored(resp.Header, body)
+		return nil
+	})
+	return o, err
 }
 
 // Delete removes an object; that it is not there is no error.
@@ -95,7 +109,7 @@ func (c *Client) Delete(ctx context.Context, l Location) error {
 	return data(ctx, l, err)
 }
 
-func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Location, r io.ReaderAt, size int64) (err error) {
+func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Location, r io.ReaderAt, size int64) (o Object, err error) {
 	// A cancelled beginning would leave an upload whose name nobody knows: it is given a
 	// moment to end.
 	begun, done := lingering(ctx, farewell/2)
@@ -104,7 +118,7 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 	t, err := w.begin(begun, c, l, size, part)
 	done()
 	if err != nil {
-		return err
+		return o, err
 	}
 	defer func() {
 		if err == nil {
@@ -126,38 +140,43 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		g.Go(func() error { return t.send(inner, i, newSection(r, at, min(part, size-at))) })
 	}
 	if err := g.Wait(); err != nil {
-		return err
+		return o, err
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return o, err
 	}
-	return c.finish(ctx, d, l, t, size)
+	return c.finish(ctx, d, w, l, t, size)
 }
 
 // finish makes the parts an object. If the answer is lost, the object may be there: then
 // it has our size, and is not the version that was there before. S3's versions are of the
 // content: where that is the same, the second try says that the upload has ended.
-func (c *Client) finish(ctx context.Context, d dialect, l Location, t transfer, size int64) error {
+func (c *Client) finish(ctx context.Context, d dialect, w writer, l Location, t transfer, size int64) (Object, error) {
+	o := Object{Location: l, Size: size}
 	before, err := c.stat(ctx, d, l)
 	if err != nil && !errors.Is(err, ErrNotExist) {
 		before = Object{} // not to be read by us; then nothing can be compared
 	}
 	tries := c.tries()
 	for {
-		err := c.once(ctx, d, t.finish(), refusedLate)
+		err := c.once(ctx, d, t.finish(), func(resp *http.Response) error {
+			body, err := refusedLate(resp)
+			o.Version = w.stored(resp.Header, body)
+			return err
+		})
 		if err == nil {
-			return nil
+			return o, nil
 		}
 		no := refusalOf(err)
 		over := tries.done > 0 && no != nil && no.status == http.StatusNotFound // the upload is no more, it has ended
 		if temporary(err) || over {
 			now, missing := c.stat(ctx, d, l)
 			if missing == nil && now.Size == size && (over || now.Version != "" && now.Version != before.Version) {
-				return nil
+				return now, nil
 			}
 		}
 		if err = tries.again(ctx, err); err != nil {
-			return err
+			return o, err
 		}
 	}
 }

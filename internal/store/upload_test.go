@@ -79,7 +79,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 		content := noise(size, 1)
 		cases := map[string]func(ctx context.Context, l Location, cancel func()) error{
 			"source": func(ctx context.Context, l Location, _ func()) error {
-				err := c.Upload(ctx, l, broken{bytes.NewReader(content), 2 * c.part}, size)
+				err := failure(c.Upload(ctx, l, broken{bytes.NewReader(content), 2 * c.part}, size))
 				if !errors.Is(err, errBroken) {
 					t.Errorf("a broken source: %v", err)
 				}
@@ -93,7 +93,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 					}
 					return nil
 				})
-				return c.Upload(ctx, l, bytes.NewReader(content), size)
+				return failure(c.Upload(ctx, l, bytes.NewReader(content), size))
 			},
 			"unreachable": func(ctx context.Context, l Location, _ func()) error {
 				var parts atomic.Int64
@@ -103,7 +103,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 					}
 					return nil
 				})
-				return c.Upload(ctx, l, bytes.NewReader(content), size)
+				return failure(c.Upload(ctx, l, bytes.NewReader(content), size))
 			},
 			"cancelled": func(ctx context.Context, l Location, cancel func()) error {
 				var parts atomic.Int64
@@ -113,7 +113,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 					}
 					return nil
 				})
-				err := c.Upload(ctx, l, bytes.NewReader(content), size)
+				err := failure(c.Upload(ctx, l, bytes.NewReader(content), size))
 				if err != context.Canceled { //nolint:errorlint // nothing may be around it
 					t.Errorf("cancelled: %v", err)
 				}
@@ -121,7 +121,7 @@ func TestUploadLeavesNothing(t *testing.T) {
 			},
 			"cancelled at once": func(ctx context.Context, l Location, cancel func()) error {
 				p.Before(func(*http.Request) *http.Response { cancel(); return nil })
-				return c.Upload(ctx, l, bytes.NewReader(content), size)
+				return failure(c.Upload(ctx, l, bytes.NewReader(content), size))
 			},
 		}
 		for what, upload := range cases {
@@ -174,7 +174,7 @@ func TestLostEndOfUpload(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 			})
-			must.Do(t, c.Upload(t.Context(), l, bytes.NewReader(content), int64(len(content))))
+			must.Do(t, failure(c.Upload(t.Context(), l, bytes.NewReader(content), int64(len(content)))))
 			p.After(nil)
 			o := must.Get(c.Stat(t.Context(), l))(t)
 			if lost.Load() < 1 || ends.Load() > 1 && i < 2 || !bytes.Equal(download(t, c, o), content) {

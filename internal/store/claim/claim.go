@@ -1,0 +1,100 @@
+// Package claim keeps a text in an object of a store that one run at a time writes: who writes
+// it last owns what it is about, and whoever owned it before hears so when he writes again.
+// Nothing is held, so that a run that was killed leaves no lock.
+package claim
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/ufs-stream/ufs-stream/internal/store"
+)
+
+// ErrTaken is what errors are that say that another run has written the object.
+var ErrTaken = errors.New("another run has written the object")
+
+// Object is such an object, as one run has it. Not safe for concurrent use.
+type Object struct {
+	client  *store.Client
+	at      store.Location
+	title   []byte // the first line of what this run writes and no other does
+	version string // that this run believes to be there; empty for none
+}
+
+// New returns the object at l, of which nothing is known yet. The first line of its text will be
+// title and a word that tells runs apart.
+func New(client *store.Client, l store.Location, title string) *Object {
+	return &Object{client: client, at: l, title: []byte(title + " " + rand.Text() + "\n")}
+}
+
+// Read gives the text that is there without its first line, or that there is none. The next Write
+// replaces it.
+func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) {
+	all, version, err := o.load(ctx)
+	if errors.Is(err, store.ErrNotExist) {
+		o.version = ""
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	o.version = version
+	_, text, _ = bytes.Cut(all, []byte("\n"))
+	return text, true, nil
+}
+
+func (o *Object) load(ctx context.Context) (text []byte, version string, err error) {
+	there, err := o.client.Stat(ctx, o.at)
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	err = o.client.Download(ctx, there, &b)
+	return b.Bytes(), there.Version, err
+}
+
+// Write puts text in place of what was read or written last, of nothing at first. It is an error
+// that is ErrTaken where another run has written or removed that since. A write that failed may be
+// there all the same; the next one finds it and goes on from it.
+func (o *Object) Write(ctx context.Context, text []byte) error {
+	const tries = 3 // two answers were lost, or the store was at another request for the object
+	content := append(bytes.Clone(o.title), text...)
+	for try := 1; ; try++ {
+		believed := o.version
+		now, err := o.client.Replace(ctx, o.at, content, believed)
+		if err == nil {
+			o.version = now.Version
+			return nil
+		}
+		if !errors.Is(err, store.ErrChanged) || try == tries {
+			return err
+		}
+		there, version, unread := o.load(ctx)
+		gone := errors.Is(unread, store.ErrNotExist)
+		switch {
+		case gone && believed == "", unread == nil && version == believed: // the store was busy with it
+		case unread == nil && bytes.HasPrefix(there, o.title): // an answer was lost
+			if o.version = version; bytes.Equal(there, content) {
+				return nil
+			}
+		case unread == nil, gone, errors.Is(unread, store.ErrChanged):
+			return ErrTaken
+		default:
+			return unread
+		}
+	}
+}
+
+// Owned reports whether this run has written the object last.
+func (o *Object) Owned(ctx context.Context) (bool, error) {
+	text, _, err := o.load(ctx)
+	if errors.Is(err, store.ErrNotExist) || errors.Is(err, store.ErrChanged) {
+		return false, nil
+	}
+	return bytes.HasPrefix(text, o.title), err
+}
+
+// Remove deletes the object.
+func (o *Object) Remove(ctx context.Context) error { return o.client.Delete(ctx, o.at) }

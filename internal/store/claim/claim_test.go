@@ -1,0 +1,106 @@
+package claim
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+)
+
+// Who wrote last goes on, and who wrote before does not, with every store.
+func TestLastWriterOwns(t *testing.T) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+		l := must.Get(store.Parse(s.URL("folder/list")))(t)
+		client := store.New(store.Options{})
+		run := func() *Object { return New(client, l, "run") }
+		reads := func(want string) *Object {
+			t.Helper()
+			o := run()
+			if text, found, err := o.Read(t.Context()); string(text) != want || !found || err != nil {
+				t.Errorf("there is %q, %v, %v, want %q", text, found, err, want)
+			}
+			return o
+		}
+		first, late := run(), run()
+		for _, o := range []*Object{first, late} {
+			if _, found, err := o.Read(t.Context()); found || err != nil {
+				t.Fatalf("nothing is found: %v, %v", found, err)
+			}
+		}
+		must.Do(t, first.Write(t.Context(), []byte("a\n")))
+		must.Do(t, first.Write(t.Context(), []byte("a\nb\n")))
+		for range 2 { // it does not learn what is there from being refused
+			if err := late.Write(t.Context(), []byte("a\nb\n")); !errors.Is(err, ErrTaken) {
+				t.Errorf("a run that found nothing: %v", err)
+			}
+		}
+		second := reads("a\nb\n")
+		must.Do(t, first.Write(t.Context(), []byte("c")))
+		if err := second.Write(t.Context(), nil); !errors.Is(err, ErrTaken) {
+			t.Errorf("what was read is not there: %v", err)
+		}
+		second = reads("c")
+		must.Do(t, second.Write(t.Context(), []byte("c")))
+		if err := first.Write(t.Context(), []byte("d")); !errors.Is(err, ErrTaken) {
+			t.Errorf("a run whose object was taken over: %v", err)
+		}
+		reads("c")
+		must.Do(t, second.Remove(t.Context()))
+		if err := second.Write(t.Context(), nil); !errors.Is(err, ErrTaken) {
+			t.Errorf("an object that is gone: %v", err)
+		}
+	})
+}
+
+// A write whose answer is lost was written by the same run; so was one that failed before.
+func TestLostAnswer(t *testing.T) {
+	s := storetest.S3(t)
+	p := storetest.NewProxy(t, s.Endpoint)
+	o := New(store.New(store.Options{}), must.Get(store.Parse(s.URLAt(p.URL, "list")))(t), "run")
+	var puts atomic.Int64
+	lose := func(how func(resp *http.Response)) {
+		puts.Store(0)
+		p.After(func(r *http.Request, resp *http.Response) {
+			if r.Method == http.MethodPut && puts.Add(1) == 1 {
+				how(resp)
+			}
+		})
+	}
+	reset := func(*http.Response) { panic(http.ErrAbortHandler) }
+	text := ""
+	for range 3 {
+		text += "line\n"
+		lose(reset)
+		must.Do(t, o.Write(t.Context(), []byte(text)))
+		lose(func(resp *http.Response) { resp.StatusCode = http.StatusForbidden })
+		if err := o.Write(t.Context(), []byte(text+"x")); err == nil || errors.Is(err, ErrTaken) {
+			t.Errorf("refused, but written: %v", err)
+		}
+	}
+	must.Do(t, o.Write(t.Context(), []byte("the end")))
+	if got, _, err := o.Read(t.Context()); err != nil || strings.TrimSpace(string(got)) != "the end" {
+		t.Errorf("there is %q, %v", got, err)
+	}
+}
+
+// A store that is busy with an object tells that as if another had written it.
+func TestConflict(t *testing.T) {
+	s := storetest.S3(t)
+	p := storetest.NewProxy(t, s.Endpoint)
+	o := New(store.New(store.Options{}), must.Get(store.Parse(s.URLAt(p.URL, "list")))(t), "run")
+	for _, text := range []string{"a", "b"} { // made, and replaced
+		var puts atomic.Int64
+		p.Before(func(r *http.Request) *http.Response {
+			if r.Method == http.MethodPut && puts.Add(1) == 1 {
+				return storetest.Answer(http.StatusConflict, "<Error><Code>ConditionalRequestConflict</Code></Error>")
+			}
+			return nil
+		})
+		must.Do(t, o.Write(t.Context(), []byte(text)))
+	}
+}
