@@ -70,7 +70,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	}
 	defer func() {
 		if ctx.Err() != nil {
-			if temp, ok := dir.Leave(); ok {
+			if temp, ok := dir.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
 			}
 		}
@@ -114,7 +114,7 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	if err := a.writeFile(ctx, file, fields, columns, []int{i}); err != nil {
 		return err
 	}
-	return dir.Keep(rel, file, recipe, a.report.Rows-before)
+	return dir.Keep(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
 // columnsBelow are the columns that a file at rel holds: a partition key that stands
@@ -140,7 +140,7 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	defer func() {
 		if ctx.Err() != nil {
-			if temp, ok := out.Leave(); ok {
+			if temp, ok := out.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
 		}

@@ -25,7 +25,7 @@ type Resumed struct {
 // Unfinished is an Apply that was broken off when a part of its output was finished. It waits for the
 // next Apply to the same output.
 type Unfinished struct {
-	Place           string // a hidden folder beside the output
+	Place           string // a hidden folder beside the output; the output itself in a store
 	Finished, Files int    // of a folder
 	Err             error
 }

@@ -38,7 +38,9 @@ A run that is interrupted or killed is gone on with by the same command. What it
 waits in a hidden folder beside OUT, the files of a folder or the row groups of one Parquet
 file, and is taken as it is where the input and the selection are the same and its checksum
 is right. One Arrow or CSV file begins anew, for its rows wait in scratch until all columns are
-there; so does what goes to an object store.
+there; so does one object in a store. A folder in a store is gone on with from any machine: while
+it is built, _ufs_finished in it lists the files that are whole, some seconds late. The run that
+began last has the folder; an earlier one that still works at it stops and leaves it as it is.
 
 --format sql, py and yaml write no data but the text that reads it: a query, lines of Python,
 a list of names. Of the input they read footers only.

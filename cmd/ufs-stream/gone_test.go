@@ -64,7 +64,7 @@ func TestServerGone(t *testing.T) {
 	scan := begin(&ofScan, "scan", in, "-o", s.URLAt(proxy.URL, "x.ufs"), "--missing", "mean")
 
 	t.Parallel() // waits until those tests have run that are not
-	ended(apply, exit.Fault, &ofApply, "out/part-001.parquet", "could not be deleted: s3://lake/out/part-000.parquet")
+	ended(apply, exit.TryAgain, &ofApply, "out/part-001.parquet", "could not be deleted: s3://lake/out/part-000.parquet", "run the same command again")
 	ended(scan, exit.TryAgain, &ofScan, "x.ufs")
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)

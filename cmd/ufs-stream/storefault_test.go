@@ -156,7 +156,7 @@ func TestInterruptedUpload(t *testing.T) {
 }
 
 // TestFailedFolder: where a file of a folder fails, for whatever reason, those uploaded
-// before are deleted.
+// before are deleted; where the run is interrupted, they are gone on with.
 func TestFailedFolder(t *testing.T) {
 	s := storetest.S3(t)
 	proxy := storetest.NewProxy(t, s.Endpoint)
@@ -167,7 +167,7 @@ func TestFailedFolder(t *testing.T) {
 	third := func(does func(r *http.Request) *http.Response) {
 		puts.Store(0)
 		proxy.Before(func(r *http.Request) *http.Response {
-			if r.Method != http.MethodPut {
+			if r.Method != http.MethodPut || strings.HasSuffix(r.URL.Path, "/_ufs_finished") {
 				return nil
 			}
 			if puts.Add(1) < 3 {
@@ -208,24 +208,37 @@ func TestFailedFolder(t *testing.T) {
 	ends(t, exit.Data, "part-002.parquet", "apply", bad, "--selection", sel, "-o", out)
 	wantObjects(t, s)
 
-	// Ctrl-C amid the third file.
-	ctx, cancel := context.WithCancel(t.Context())
-	third(func(*http.Request) *http.Response { cancel(); return nil })
-	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
-	if r.code != exit.Interrupted || r.err != "ufs-stream: interrupted\n" {
-		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
-	}
-	wantObjects(t, s)
-
-	// What was uploaded cannot be deleted: the error says what is left.
+	// What was uploaded cannot be deleted: the error says what is left, and how to go on.
 	proxy.Before(func(r *http.Request) *http.Response {
-		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "part-002") || r.Method == http.MethodDelete && r.URL.RawQuery == "" {
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "part-002") || r.Method == http.MethodDelete {
 			return storetest.Answer(http.StatusForbidden, denied)
 		}
 		return nil
 	})
 	ends(t, exit.Fault, "could not be deleted: s3://lake/out/part-000.parquet", "apply", in, "--selection", sel, "-o", out)
-	wantObjects(t, s, "out/part-000.parquet", "out/part-001.parquet")
+	wantObjects(t, s, "out/_ufs_finished", "out/part-000.parquet", "out/part-001.parquet")
 	proxy.Before(nil)
-	ends(t, exit.Fault, "without _SUCCESS", "apply", in, "--selection", sel, "-o", out)
+	must(t, "apply", in, "--selection", sel, "-o", out)
+	ends(t, exit.Fault, "the folder is not empty", "apply", in, "--selection", sel, "-o", out)
+
+	// Ctrl-C amid the third file: those before it are kept, and the same command goes on.
+	out = s.URLAt(proxy.URL, "again")
+	ctx, cancel := context.WithCancel(t.Context())
+	third(func(*http.Request) *http.Response {
+		cancel()
+		return storetest.Answer(http.StatusServiceUnavailable, "") // else it may end well in the same moment
+	})
+	r = invokeWith(ctx, nil, "apply", in, "--selection", sel, "-o", out)
+	if r.code != exit.Interrupted || !strings.HasPrefix(r.err, "ufs-stream: interrupted\nprogress is saved in s3://lake/again/?") || !strings.Contains(r.err, "go on with:\n") {
+		t.Errorf("interrupted: exit code %d: %s", r.code, r.err)
+	}
+	tells(t, s, r)
+	proxy.Before(nil)
+	r = invoke("apply", in, "--selection", sel, "-o", out)
+	if r.code != exit.Done || r.err != "gone on with what an interrupted run had left: 2 of 5 files\n" {
+		t.Errorf("gone on with: exit code %d: %s", r.code, r.err)
+	}
+	for _, p := range paths {
+		sameFile(t, filepath.Join(s.Dir, "again", filepath.Base(p)), filepath.Join(s.Dir, "out", filepath.Base(p)))
+	}
 }

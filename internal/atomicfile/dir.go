@@ -27,17 +27,21 @@ type Dir struct {
 // *stream.OutputError, or *stream.UsageError for a URL that cannot be one of an output.
 func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if place.IsURL(path) {
-		o, err := createObjectDir(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		return &Dir{path: o.at.Name(), objects: o}, nil
+		return inStore(createObjectDir(ctx, path))
 	}
 	path, err := newFolder(path)
 	if err != nil {
 		return nil, err
 	}
 	return createTempDir(path)
+}
+
+// inStore is the Dir of a folder in a store.
+func inStore(o *objectDir, err error) (*Dir, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{path: o.at.Name(), objects: o}, nil
 }
 
 // createTempDir makes a temporary folder of path.

@@ -16,12 +16,16 @@ const finishedName = ".ufs-finished"
 
 // ResumeDir is CreateDir for a folder whose files a later run need not make again: it goes on
 // with what the last run has left of the folder at path if that was killed or has called Leave,
-// less the files that are not wanted, and refuses a folder that another run is building. Keep says
-// of a file that it is whole, and Finished whether it is already. A folder in a store, or on a
-// file system without locks, begins anew each time.
+// less the files that are not wanted. Keep says of a file that it is whole, and Finished whether it
+// is already.
+//
+// A local folder that another run is building is refused; on a file system without locks each run
+// begins anew. A folder in a store that is not whole is taken over, from whichever machine, for
+// nothing there tells a run that lives from one that was killed: one that lives and was superseded
+// so ends with an error at its next Keep or Commit, or Abort, and leaves everything as it is.
 func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (*Dir, error) {
 	if place.IsURL(path) {
-		return CreateDir(ctx, path)
+		return inStore(resumeObjectDir(ctx, path, wanted))
 	}
 	path, err := newFolder(path)
 	if err != nil {
@@ -105,32 +109,41 @@ const (
 	Whole           // it is finished
 )
 
-// Finished tells whether the file at rel is there already as recipe makes it. Of a file that is
-// Whole all bytes were read.
-func (d *Dir) Finished(ctx context.Context, rel, recipe string) (Finished, Fate, error) {
-	if d.finished == nil {
-		return Finished{}, Unfinished, nil
-	}
-	f, ok := d.finished.of[rel]
+// Finished tells whether the file at rel is there already as recipe makes it. Of a local file that
+// is Whole all bytes were read; an object has the size and the version that it was uploaded with.
+func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fate Fate, err error) {
+	var same func() bool
 	switch {
-	case !ok:
+	case d.objects != nil && d.objects.list != nil:
+		f = d.objects.list.of[filepath.ToSlash(rel)]
+		same = func() bool { return d.objects.same(ctx, f) }
+	case d.finished != nil:
+		f = d.finished.of[rel]
+		same = func() bool { return f.same(ctx, filepath.Join(d.temp, rel)) }
+	}
+	switch {
+	case f.Place == "":
 		return f, Unfinished, nil
 	case f.Recipe != recipe:
 		return f, Outdated, nil
-	}
-	if !f.same(ctx, filepath.Join(d.temp, rel)) {
+	case !same():
 		return f, Altered, ctx.Err()
 	}
 	return f, Whole, nil
 }
 
-// Keep notes that the file at rel, which was committed, is whole.
-func (d *Dir) Keep(rel string, file *File, recipe string, rows int64) error {
-	if d.finished == nil {
+// Keep notes that the file at rel, which was committed, is whole. A store hears of it some seconds
+// later.
+func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, rows int64) error {
+	f := Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.object.Version}
+	switch {
+	case d.objects != nil:
+		f.Place = filepath.ToSlash(rel)
+		return d.objects.keep(ctx, f)
+	case d.finished == nil:
 		return nil
 	}
-	err := d.finished.add(Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64()})
-	if err != nil {
+	if err := d.finished.add(f); err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
@@ -138,9 +151,16 @@ func (d *Dir) Keep(rel string, file *File, recipe string, rows int64) error {
 
 // Leave ends the building of the folder so that the next ResumeDir goes on with it, and tells
 // where it waits. It does nothing, and ok is false, where no file is finished or nobody could go
-// on.
-func (d *Dir) Leave() (temp string, ok bool) {
-	if d.done || d.finished == nil || len(d.finished.of) == 0 {
+// on. It works after ctx has ended as well.
+func (d *Dir) Leave(ctx context.Context) (temp string, ok bool) {
+	if d.done {
+		return "", false
+	}
+	if d.objects != nil {
+		d.done = d.objects.leave(ctx)
+		return d.path, d.done
+	}
+	if d.finished == nil || len(d.finished.of) == 0 {
 		return "", false
 	}
 	if f, busy := lockStale(d.temp, true); !busy { // the file system has no locks

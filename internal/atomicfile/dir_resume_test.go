@@ -26,7 +26,7 @@ func build(t *testing.T, d *Dir, rel, text string) {
 	must.Do(t, f.Restart())
 	must.Get(f.Write([]byte(text)))(t)
 	must.Do(t, f.Commit())
-	must.Do(t, d.Keep(rel, f, "recipe of "+rel, int64(len(text))))
+	must.Do(t, d.Keep(t.Context(), rel, f, "recipe of "+rel, int64(len(text))))
 }
 
 // fates are those of the places, of files made by build.
@@ -45,7 +45,7 @@ func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
 
 func leave(t *testing.T, d *Dir) string {
 	t.Helper()
-	temp, ok := d.Leave()
+	temp, ok := d.Leave(t.Context())
 	if !ok {
 		t.Fatal("the folder cannot be left")
 	}
@@ -58,7 +58,7 @@ func TestResumeDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	d := must.Get(ResumeDir(t.Context(), path, all))(t)
-	if _, ok := d.Leave(); ok {
+	if _, ok := d.Leave(t.Context()); ok {
 		t.Error("a folder without a finished file is left")
 	}
 	for _, rel := range []string{"a", "b/c", "b/d", "e", "gone/x", "file"} {

@@ -30,6 +30,7 @@ type File struct {
 	f       *os.File
 	spool   *Spool       // in place of temp, for an object; f is its file
 	upload  func() error // of the spool
+	object  store.Object // that the upload has made
 	dir     *Dir         // that temp is in, of ResumeFile; else nil
 	marks   int          // so far
 	buf     *bufio.Writer

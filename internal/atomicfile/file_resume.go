@@ -108,7 +108,7 @@ func (a *File) Mark(recipe string, rows int64, detail []byte) error {
 	if err := a.buf.Flush(); err != nil {
 		return a.fail(err)
 	}
-	err := a.dir.finished.add(Finished{strconv.Itoa(a.marks), recipe, rows, a.written, a.sum.Sum64(), detail})
+	err := a.dir.finished.add(Finished{Place: strconv.Itoa(a.marks), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
 	if err == nil {
 		a.marks++
 	}
@@ -120,11 +120,11 @@ func (a *File) Resumable() bool { return a.dir != nil }
 
 // Leave ends the writing of the file so that the next ResumeFile goes on with it, and tells where it
 // waits. It does nothing, and ok is false, where nothing is marked or nobody could go on.
-func (a *File) Leave() (temp string, ok bool) {
+func (a *File) Leave(ctx context.Context) (temp string, ok bool) {
 	if a.done || a.dir == nil || a.marks == 0 {
 		return "", false
 	}
-	if temp, ok = a.dir.Leave(); ok {
+	if temp, ok = a.dir.Leave(ctx); ok {
 		a.done = true
 		a.f.Close() // behind the last mark nothing counts
 	}

@@ -48,7 +48,7 @@ func TestResumeFile(t *testing.T) {
 		}
 		grow(t, f, nil, words...)
 		must.Get(f.Write([]byte("behind the last mark")))(t)
-		temp, ok := f.Leave()
+		temp, ok := f.Leave(t.Context())
 		if !ok {
 			t.Fatal("a file with marks cannot be left")
 		}
@@ -78,7 +78,7 @@ func TestResumeFile(t *testing.T) {
 	}
 	f, _, err := ResumeFile(t.Context(), path, anyMark)
 	must.Do(t, err)
-	if _, ok := f.Leave(); ok {
+	if _, ok := f.Leave(t.Context()); ok {
 		t.Error("a file without a mark is left")
 	}
 	grow(t, f, nil, "one", "two")

@@ -21,6 +21,8 @@ type Finished struct {
 	Bytes  int64  `json:"bytes"`
 	Sum    uint64 `json:"sum"`              // xxhash of its bytes
 	Detail []byte `json:"detail,omitempty"` // of a beginning, for whoever goes on
+
+	Version string `json:"version,omitempty"` // of an object, as its store tells it
 }
 
 // same reports whether the file at path has the bytes that f tells of. What cannot be read has not.
@@ -58,30 +60,35 @@ func openFinished(path string) (*finishedList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &finishedList{file, map[string]Finished{}}
-	lines := bufio.NewReader(file)
-	for {
+	of, torn, err := readFinished(file)
+	if err == nil && torn { // the next line must not be behind it
+		_, err = file.WriteString("\n")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &finishedList{file, of}, nil
+}
+
+// readFinished reads the lines that are whole, and whether the last one has no end.
+func readFinished(r io.Reader) (of map[string]Finished, torn bool, err error) {
+	of = map[string]Finished{}
+	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')
-		if f, ok := readFinished(line); ok {
-			l.of[f.Place] = f
+		if f, ok := parseFinished(line); ok {
+			of[f.Place] = f
 		}
-		if err == nil {
-			continue
+		switch {
+		case errors.Is(err, io.EOF):
+			return of, len(line) > 0, nil
+		case err != nil:
+			return nil, false, err
 		}
-		if errors.Is(err, io.EOF) {
-			if err = nil; len(line) > 0 { // torn: the next line must not be behind it
-				_, err = file.WriteString("\n")
-			}
-		}
-		if err != nil {
-			file.Close()
-			return nil, err
-		}
-		return l, nil
 	}
 }
 
-func readFinished(line []byte) (f Finished, ok bool) {
+func parseFinished(line []byte) (f Finished, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
 		return f, false
@@ -89,10 +96,16 @@ func readFinished(line []byte) (f Finished, ok bool) {
 	return f, json.Unmarshal(text, &f) == nil
 }
 
-func (l *finishedList) add(f Finished) error {
+// line is what parseFinished reads.
+func (f Finished) line() ([]byte, error) {
 	text, err := json.Marshal(f)
+	return fmt.Appendf(nil, "%016x %s\n", xxhash.Sum64(text), text), err
+}
+
+func (l *finishedList) add(f Finished) error {
+	line, err := f.line()
 	if err == nil {
-		_, err = fmt.Fprintf(l.file, "%016x %s\n", xxhash.Sum64(text), text)
+		_, err = l.file.Write(line)
 	}
 	if f.Detail = nil; err == nil { // it may be long
 		l.of[f.Place] = f

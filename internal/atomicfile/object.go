@@ -35,24 +35,21 @@ func locateFile(path string) (store.Location, error) {
 // size must be known, and the whole be there for another try, when it is uploaded.
 // uploading, which may be nil, hears that the object may be there from now on, and
 // uploaded that it is.
-func createObject(ctx context.Context, client *store.Client, l store.Location, uploading, uploaded func()) (*File, error) {
+func createObject(ctx context.Context, client *store.Client, l store.Location, uploading func(), uploaded func(store.Object)) (*File, error) {
 	a := &File{path: l.Name()}
 	spool, err := newUploadSpool(a.path)
 	if err != nil {
 		return nil, err
 	}
 	a.f, a.spool = spool.File, spool
-	a.upload = func() error {
+	a.upload = func() (err error) {
 		if uploading != nil {
 			uploading()
 		}
-		if _, err := client.Upload(ctx, l, spool, a.written); err != nil {
-			return err
+		if a.object, err = client.Upload(ctx, l, spool, a.written); err == nil && uploaded != nil {
+			uploaded(a.object)
 		}
-		if uploaded != nil {
-			uploaded()
-		}
-		return nil
+		return err
 	}
 	a.buffer()
 	return a, nil

@@ -1,0 +1,88 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestApplyToStoreGoesOn: wherever a run to a folder in a store is broken off or killed, the next one
+// takes what it has finished as it is, of inputs that were changed it does not, and the folder has the
+// bytes of a local one in the end.
+func TestApplyToStoreGoesOn(t *testing.T) {
+	const files = 4
+	s := storetest.S3(t)
+	proxy := storetest.NewProxy(t, s.Endpoint)
+	in := everyTypeFolder(t, t.TempDir(), files) // of 37 rows, 39, 38 and 40
+	opt := ApplyOptions{Columns: []string{"emb[2]", "r_double"}, Also: []string{"part", "o_text"}}
+	ended := func(name string, report ApplyReport, want Resumed, opt ApplyOptions) {
+		t.Helper()
+		local, got := filepath.Join(t.TempDir(), "out"), must.Files(t, filepath.Join(s.Dir, name))
+		mustApply(t, []string{in}, local, opt)
+		if _, ok := got["_SUCCESS"]; !ok || report.Resumed != want || report.Files != files {
+			t.Errorf("%s: %+v, want %+v, and there is %v", name, report, want, got["_SUCCESS"])
+		}
+		delete(got, "_SUCCESS")
+		if !maps.Equal(got, must.Files(t, local)) {
+			t.Errorf("%s: other bytes than in a local folder", name)
+		}
+	}
+	for finished, rows := range []int64{0, 37, 37 + 39, 37 + 39 + 38} {
+		for _, form := range []Form{FormParquet, FormCSV} {
+			opt, name := opt, fmt.Sprint("left", finished, form)
+			opt.Form, opt.Meter = form, new(stream.Meter)
+			_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > rows }), []string{in}, s.URL(name), opt)
+			if u, ok := errors.AsType[*Unfinished](err); !errors.Is(err, context.Canceled) || ok != (finished > 0) ||
+				ok && (u.Finished != finished || u.Files != files || !strings.Contains(u.Place, "s3://lake/"+name+"/")) {
+				t.Fatalf("broken off: %v, %+v", err, u)
+			}
+			if left := must.Files(t, s.Dir); finished == 0 && len(left) > 0 {
+				t.Errorf("without a finished file there is %v", left)
+			}
+			ended(name, mustApply(t, []string{in}, s.URL(name), opt), Resumed{Whole: finished}, opt)
+			must.Do(t, os.RemoveAll(filepath.Join(s.Dir, name)))
+		}
+	}
+
+	// A run that is killed has told the store of none of its files that it made in the last seconds.
+	ctx, kill := context.WithCancel(t.Context())
+	var puts atomic.Int64
+	proxy.Before(func(r *http.Request) *http.Response {
+		if r.Method == http.MethodPut && puts.Add(1) == 4 { // the list and two files
+			kill()
+		}
+		if ctx.Err() != nil {
+			return storetest.Answer(http.StatusForbidden, "")
+		}
+		return nil
+	})
+	if _, err := Apply(ctx, []string{in}, s.URLAt(proxy.URL, "killed"), opt); err == nil {
+		t.Error("a killed run ends well")
+	}
+	if left := must.Files(t, filepath.Join(s.Dir, "killed")); len(left) != 3 {
+		t.Errorf("a killed run leaves %d objects", len(left))
+	}
+	ended("killed", mustApply(t, []string{in}, s.URL("killed"), opt), Resumed{}, opt)
+
+	opt.Meter = new(stream.Meter)
+	if _, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 37+39 }), []string{in}, s.URL("changed"), opt); err == nil {
+		t.Error("a run that is broken off ends well")
+	}
+	changed := filepath.Join(in, "part=0", "0.parquet")
+	formattest.WriteEveryType(t, changed, 0, 30, 9)
+	must.Do(t, os.Chtimes(changed, time.Time{}, time.Unix(1e9, 0)))
+	ended("changed", mustApply(t, []string{in}, s.URL("changed"), opt), Resumed{Whole: 1, Outdated: 1}, opt)
+}

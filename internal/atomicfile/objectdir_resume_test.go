@@ -1,0 +1,326 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// inBucket are the objects of a bucket and their content.
+func inBucket(t *testing.T, s *storetest.Server) map[string]string {
+	t.Helper()
+	c, all := store.New(store.Options{}), map[string]string{}
+	for o, err := range c.List(t.Context(), must.Get(store.Parse(s.URL("")))(t)) {
+		must.Do(t, err)
+		var b bytes.Buffer
+		must.Do(t, c.Download(t.Context(), o, &b))
+		all[o.Key] = b.String()
+	}
+	return all
+}
+
+// wantBucket checks what the bucket has, but for the list.
+func wantBucket(t *testing.T, s *storetest.Server, want map[string]string) {
+	t.Helper()
+	got := inBucket(t, s)
+	delete(got, "out/"+listName)
+	if !maps.Equal(got, want) {
+		t.Errorf("the bucket has %q, want %q", got, want)
+	}
+}
+
+// resumed is the folder out.
+func resumed(t *testing.T, s *storetest.Server, wanted func(string) bool) *Dir {
+	t.Helper()
+	return must.Get(ResumeDir(t.Context(), s.URL("out"), wanted))(t)
+}
+
+// late is whether the list was put so long ago that it is put again after the next file.
+func late(d *Dir, is bool) {
+	d.objects.list.next = time.Now().Add(time.Hour)
+	if is {
+		d.objects.list.next = time.Time{}
+	}
+}
+
+// wantRefused checks that err is of the output, and has words and a remedy.
+func wantRefused(t *testing.T, err error, words string) {
+	t.Helper()
+	if out, ok := errors.AsType[*stream.OutputError](err); !ok || !strings.Contains(err.Error(), words) || out.Remedy.Format == "" {
+		t.Errorf("%v, want %q", err, words)
+	}
+}
+
+// A folder in a store that was left, or whose run was killed, is gone on with from anywhere: what
+// is finished and as it was is told so, all else is made again or gone.
+func TestResumeObjectDir(t *testing.T) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+		for _, end := range []string{"left", "killed", "killed before the list"} {
+			t.Run(end, func(t *testing.T) {
+				d := resumed(t, s, all)
+				if _, ok := d.Leave(t.Context()); ok {
+					t.Error("a folder without a finished file is left")
+				}
+				for _, rel := range []string{"a", "b/c", "b/d", "e", "gone/x"} {
+					late(d, end == "killed" && rel == "gone/x")
+					build(t, d, rel, "text of "+rel)
+				}
+				f := must.Get(d.Create(t.Context(), "f"))(t) // of which the list is not told
+				must.Get(f.Write([]byte("half")))(t)
+				must.Do(t, f.Commit())
+				c, gone := d.objects.client, Whole
+				switch end {
+				case "left":
+					if at := leave(t, d); !strings.HasPrefix(at, s.Scheme+"://lake/out/") {
+						t.Errorf("it waits in %s", at)
+					}
+					must.Do(t, d.Abort(t.Context())) // does nothing now
+				case "killed before the list":
+					gone = Unfinished
+				}
+				s.Put("out/b/d", []byte("text of b/D"))
+				must.Do(t, c.Delete(t.Context(), d.objects.in("e")))
+				kept := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t)
+
+				if gone == Unfinished { // nobody knows that it was this run's
+					must.Do(t, c.Delete(t.Context(), d.objects.in("gone/x")))
+				}
+				d = resumed(t, s, func(rel string) bool { return rel != filepath.Join("gone", "x") })
+				want := []Fate{gone, gone, Altered, Unfinished, Unfinished, Unfinished}
+				if gone == Unfinished {
+					want[2] = Unfinished
+				}
+				if got := fates(t, d, "a", "b/c", "b/d", "e", "f", "gone/x"); !slices.Equal(got, want) {
+					t.Errorf("fates %v, want %v", got, want)
+				}
+				again := []string{"b/d", "e", "f"}
+				if gone == Whole {
+					if _, fate, err := d.Finished(t.Context(), "a", "another"); fate != Outdated || err != nil {
+						t.Errorf("of another recipe: %v, %v", fate, err)
+					}
+				} else {
+					again = append(again, "a", "b/c")
+				}
+				for _, rel := range again {
+					build(t, d, rel, "text of "+rel)
+				}
+				must.Do(t, d.Commit(t.Context()))
+				whole := map[string]string{"out/" + wholeMark: ""}
+				for _, rel := range []string{"a", "b/c", "b/d", "e", "f"} {
+					whole["out/"+rel] = "text of " + rel
+				}
+				if got := inBucket(t, s); !maps.Equal(got, whole) {
+					t.Errorf("the bucket has %q, want %q", got, whole)
+				}
+				if now := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t); gone == Whole && (now.Version != kept.Version || now.Modified != kept.Modified) {
+					t.Error("a finished file was made again")
+				}
+				_, err := ResumeDir(t.Context(), s.URL("out"), all)
+				wantRefused(t, err, "not empty")
+				for key := range whole {
+					must.Do(t, c.Delete(t.Context(), d.objects.at.WithKey(key)))
+				}
+			})
+		}
+	})
+}
+
+// A run that another has superseded stops at the next file, or at the end, and deletes nothing.
+func TestResumeObjectDirTwice(t *testing.T) {
+	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
+		first := resumed(t, s, all)
+		late(first, true)
+		build(t, first, "a", "x")
+		second := resumed(t, s, all)
+		if got := fates(t, second, "a"); got[0] != Whole {
+			t.Errorf("what the first has made: %v", got)
+		}
+		f := must.Get(first.Create(t.Context(), "b"))(t)
+		must.Do(t, f.Commit())
+		late(first, true)
+		wantRefused(t, first.Keep(t.Context(), "b", f, "", 0), "another run is building it")
+		if _, ok := first.Leave(t.Context()); ok {
+			t.Error("a folder of another is left")
+		}
+		must.Do(t, first.Abort(t.Context()))
+
+		third := resumed(t, s, all)
+		wantRefused(t, second.Abort(t.Context()), "another run is building it")
+		fourth := resumed(t, s, all)
+		wantRefused(t, third.Commit(t.Context()), "another run is building it")
+		must.Do(t, third.Abort(t.Context()))
+		build(t, fourth, "b", "y")
+		must.Do(t, fourth.Commit(t.Context()))
+		wantBucket(t, s, map[string]string{"out/a": "x", "out/b": "y", "out/" + wholeMark: ""})
+	})
+}
+
+// What a superseded run writes before it hears of that is seen at the end, also in a store that
+// knows no conditions: a folder is not marked as whole that has the file of another.
+func TestDisturbedObjectDir(t *testing.T) {
+	s := storetest.GCS(t)
+	p := storetest.NewProxy(t, s.Endpoint)
+	p.Before(func(r *http.Request) *http.Response {
+		query := r.URL.Query()
+		query.Del("ifGenerationMatch")
+		r.URL.RawQuery = query.Encode()
+		return nil
+	})
+	s.Endpoint = p.URL
+	first := resumed(t, s, all)
+	build(t, first, "a", "of the first")
+	second := resumed(t, s, func(rel string) bool { return rel != "c" })
+	build(t, second, "a", "of the second")
+	build(t, first, "a", "of the first")
+	wantRefused(t, second.Commit(t.Context()), "out/a?")
+	must.Do(t, second.Abort(t.Context()))
+	third := resumed(t, s, func(rel string) bool { return rel != "c" })
+	build(t, third, "a", "of the third")
+	build(t, first, "c", "of the first")
+	wantRefused(t, third.Commit(t.Context()), "out/c?")
+	must.Do(t, third.Abort(t.Context()))
+	wantBucket(t, s, map[string]string{"out/a": "of the third", "out/c": "of the first"})
+	must.Do(t, first.objects.client.Delete(t.Context(), first.objects.in("c")))
+	fourth := resumed(t, s, func(rel string) bool { return rel != "c" })
+	build(t, fourth, "a", "of the fourth")
+	must.Do(t, fourth.Commit(t.Context()))
+	wantBucket(t, s, map[string]string{"out/a": "of the fourth", "out/" + wholeMark: ""})
+}
+
+// A folder is not taken over that has an object of which nobody knows whose it is, and nothing in
+// it is changed.
+func TestForeignObject(t *testing.T) {
+	s := storetest.S3(t)
+	d := resumed(t, s, all)
+	build(t, d, "a", "x")
+	build(t, d, "b", "y")
+	leave(t, d)
+	for key, words := range map[string]string{"out/z": "out/z", "out/" + wholeMark: "not empty"} {
+		s.Put(key, []byte("foreign"))
+		before := inBucket(t, s)
+		_, err := ResumeDir(t.Context(), s.URL("out"), func(rel string) bool { return rel == "a" })
+		wantRefused(t, err, words)
+		if got := inBucket(t, s); !maps.Equal(got, before) {
+			t.Errorf("the bucket has %q, before it had %q", got, before)
+		}
+		must.Do(t, os.Remove(filepath.Join(s.Dir, filepath.FromSlash(key))))
+	}
+	// Without a list, even what is wanted is another's: such is what older releases have left.
+	must.Do(t, os.Remove(filepath.Join(s.Dir, "out", listName)))
+	_, err := ResumeDir(t.Context(), s.URL("out"), all)
+	wantRefused(t, err, "not empty")
+	wantBucket(t, s, map[string]string{"out/a": "x", "out/b": "y"})
+}
+
+// A run that fails deletes what it and those before it have made.
+func TestAbortResumedObjectDir(t *testing.T) {
+	s := storetest.S3(t)
+	for _, first := range []string{"a", "z"} {
+		d := resumed(t, s, all)
+		build(t, d, first, "x")
+		leave(t, d)
+	}
+	d := resumed(t, s, func(rel string) bool { return rel != "z" })
+	build(t, d, "b", "y")
+	must.Do(t, d.Abort(t.Context()))
+	if got := keys(t, s); len(got) > 0 {
+		t.Errorf("the bucket has %q", got)
+	}
+}
+
+// However a list was torn or damaged, what it does not tell of is made again.
+func TestTornListOfObjects(t *testing.T) {
+	s := storetest.S3(t)
+	d := resumed(t, s, all)
+	want := map[string]string{}
+	for i := range 3 {
+		build(t, d, fmt.Sprint(i), "text")
+		want[fmt.Sprint("out/", i)] = "text"
+	}
+	leave(t, d)
+	list := inBucket(t, s)["out/"+listName]
+	for _, n := range []int{0, 1, strings.Index(list, "\n") + 1, len(list) / 2, len(list) - 1} {
+		flipped := []byte(list)
+		flipped[n] ^= 4
+		for _, damaged := range []string{list[:n], string(flipped)} {
+			s.Put("out/"+listName, []byte(damaged))
+			d := resumed(t, s, all)
+			for i := range 3 {
+				rel := fmt.Sprint(i)
+				fate := fates(t, d, rel)[0]
+				if told := strings.Contains(damaged, `{"place":"`+rel+`"`); fate == Whole && !told || fate != Whole && fate != Unfinished {
+					t.Errorf("%q: %s is %v", damaged, rel, fate)
+				}
+				if fate != Whole {
+					build(t, d, rel, "text")
+				}
+			}
+			leave(t, d)
+			wantBucket(t, s, want)
+			list = inBucket(t, s)["out/"+listName]
+		}
+	}
+}
+
+// A run may be left when the mark is there and only its answer was lost, and when the store takes no
+// list any more: the folder has no mark then, and of its files those that the store was told of.
+func TestLeaveObjectDir(t *testing.T) {
+	s := storetest.S3(t)
+	p := storetest.NewProxy(t, s.Endpoint)
+	at := *s
+	at.Endpoint = p.URL
+	refuse := func(r *http.Request) *http.Response {
+		if r.Method == http.MethodPut {
+			return storetest.Answer(http.StatusForbidden, "")
+		}
+		return nil
+	}
+	d := resumed(t, &at, all)
+	build(t, d, "a", "x")
+	p.After(func(r *http.Request, resp *http.Response) {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, wholeMark) {
+			resp.StatusCode = http.StatusForbidden // written, and refused
+		}
+	})
+	if err := d.Commit(t.Context()); err == nil {
+		t.Error("a refused mark is no error")
+	}
+	wantBucket(t, s, map[string]string{"out/a": "x", "out/" + wholeMark: ""})
+	leave(t, d)
+	wantBucket(t, s, map[string]string{"out/a": "x"})
+
+	d = resumed(t, &at, all)
+	build(t, d, "b", "y")
+	p.Before(refuse)
+	leave(t, d)
+	d = resumed(t, s, all)
+	if got := fates(t, d, "a", "b"); !slices.Equal(got, []Fate{Whole, Unfinished}) {
+		t.Errorf("fates %v", got)
+	}
+	must.Do(t, d.Abort(t.Context()))
+
+	p.Before(nil)
+	d = resumed(t, &at, all)
+	build(t, d, "a", "x")
+	p.Before(refuse)
+	if _, ok := d.Leave(t.Context()); ok {
+		t.Error("a folder is left of which the store was told nothing")
+	}
+	must.Do(t, d.Abort(t.Context()))
+	wantBucket(t, s, map[string]string{})
+}
