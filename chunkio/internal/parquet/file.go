@@ -138,6 +138,7 @@ func (f *File) UsesDictionary(g, i int) bool {
 // cannot be read, and the others can.
 func (f *File) checkGroups() error {
 	var total int64
+	var doubt sizeDoubt
 	claimed := f.foot.rows
 	if claimed == 0 { // some writers leave it so
 		claimed = math.MaxInt64
@@ -160,7 +161,7 @@ func (f *File) checkGroups() error {
 				group.fault(i, "damaged footer: "+fault)
 				continue
 			}
-			if err := f.survey(g, i); err != nil {
+			if err := f.survey(g, i, &doubt); err != nil {
 				return f.place(err, g, f.foot.schema.Column(i).Path())
 			}
 		}
@@ -175,7 +176,7 @@ func (f *File) checkGroups() error {
 // of a few such bounds must not overflow.
 const maxChunk = 1 << 42
 
-// checkChunk says what is wrong with a column chunk; "" for nothing.
+// checkChunk says what is wrong with a column chunk; "" for nothing. Its size in memory is survey's.
 func (f *File) checkChunk(g, i int) string {
 	m := &f.foot.groups[g].chunks[i]
 	desc := f.foot.schema.Column(i)
@@ -183,8 +184,8 @@ func (f *File) checkChunk(g, i int) string {
 	switch {
 	case m.physical != desc.PhysicalType():
 		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.physical, desc.PhysicalType())
-	case c.Size < 0 || c.Uncompressed < 0 || c.Values < 0 || c.Uncompressed > maxChunk:
-		return fmt.Sprintf("the column chunk claims %d bytes, %d decompressed, of %d values", c.Size, c.Uncompressed, c.Values)
+	case c.Size < 0 || c.Values < 0:
+		return fmt.Sprintf("the column chunk claims %d bytes, of %d values", c.Size, c.Values)
 	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.foot.start || c.Size > f.foot.start-c.at):
 		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:

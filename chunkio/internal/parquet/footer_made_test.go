@@ -75,7 +75,7 @@ func madePage(values, packed []byte) []byte {
 	return append(h, packed...)
 }
 
-// makeFile writes a file of three rows, whose footer claims so many.
+// makeFile writes a file of a row for each value of the first column, whose footer claims so many.
 func makeFile(claimed int64, columns ...madeColumn) []byte {
 	file := []byte(Magic)
 	elements := [][]byte{thrift{}.text(4, "schema").i32(5, int64(len(columns))).bytes()}
@@ -117,7 +117,11 @@ func makeFile(claimed int64, columns ...madeColumn) []byte {
 		}
 		chunks = append(chunks, chunk.bytes())
 	}
-	group := thrift{}.list(1, thriftStruct, chunks...).i64(2, 0).i64(3, 3).bytes()
+	rows := int64(3)
+	if len(columns) > 0 {
+		rows = columns[0].values
+	}
+	group := thrift{}.list(1, thriftStruct, chunks...).i64(2, 0).i64(3, rows).bytes()
 	foot := thrift{}.i32(1, 1).list(2, thriftStruct, elements...).i64(3, claimed).list(4, thriftStruct, group).bytes()
 	file = append(file, foot...)
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(foot))), Magic...)

@@ -57,8 +57,10 @@ func (c *column) decodes(e parquet.Encoding) bool {
 		return c.physical == parquet.Types.Boolean
 	case parquet.Encodings.DeltaBinaryPacked:
 		return c.physical == parquet.Types.Int32 || c.physical == parquet.Types.Int64
-	case parquet.Encodings.DeltaLengthByteArray, parquet.Encodings.DeltaByteArray:
+	case parquet.Encodings.DeltaLengthByteArray:
 		return c.physical == parquet.Types.ByteArray
+	case parquet.Encodings.DeltaByteArray:
+		return c.physical == parquet.Types.ByteArray || c.physical == parquet.Types.FixedLenByteArray && c.size > 0
 	case byteStreamSplit:
 		return c.splits()
 	}

@@ -76,16 +76,23 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
+// maxBits is the most that a number which begins at any bit of a byte has within 8 bytes.
+const maxBits = 57
+
+// bitsAt is the number of so many bits that begins at a bit of b, least significant first.
+func bitsAt(b []byte, bit, width int) uint64 {
+	var word uint64
+	if at := bit >> 3; at+8 <= len(b) {
+		word = binary.LittleEndian.Uint64(b[at:])
+	} else {
+		word = littleEndian(b[at:])
+	}
+	return word >> (bit & 7) & (1<<width - 1)
+}
+
 // next returns the next packed value.
 func (h *hybrid) next() uint32 {
-	at := h.bit >> 3
-	var word uint64
-	if at+8 <= len(h.packed) {
-		word = binary.LittleEndian.Uint64(h.packed[at:])
-	} else {
-		word = littleEndian(h.packed[at:])
-	}
-	v := uint32(word >> (h.bit & 7) & (1<<h.width - 1))
+	v := uint32(bitsAt(h.packed, h.bit, h.width))
 	h.bit += h.width
 	return v
 }
@@ -98,7 +105,7 @@ func (h *hybrid) some(n int) (word uint64, count int) {
 		return uint64(h.next()), 1
 	}
 	word = binary.LittleEndian.Uint64(h.packed[at:]) >> (h.bit & 7)
-	count = min(n, 57/max(h.width, 1))
+	count = min(n, maxBits/max(h.width, 1))
 	h.bit += count * h.width
 	return word, count
 }

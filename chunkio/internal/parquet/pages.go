@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // wholeChunk is the largest column chunk that is read in one go; larger ones are read
@@ -163,12 +164,15 @@ func (p *pages) readHeader() error {
 	if left := p.win.end - p.win.at; int64(p.header.Compressed) > left {
 		return fmt.Errorf("page at offset %d claims %d bytes where the column chunk has %d", p.headerAt, p.header.Compressed, left)
 	}
-	if int64(p.header.Uncompressed) > p.info.Uncompressed {
-		return fmt.Errorf("page at offset %d claims %d bytes of data where the whole column chunk has %d",
-			p.headerAt, p.header.Uncompressed, p.info.Uncompressed)
-	}
 	if most := int64(p.header.Compressed)*expansion(p.info.codec) + headOfPage; int64(p.header.Uncompressed) > most {
 		return fmt.Errorf("page at offset %d claims %d bytes of data, which %d compressed bytes cannot hold", p.headerAt, p.header.Uncompressed, p.header.Compressed)
+	}
+	if int64(p.header.Uncompressed) > p.info.Uncompressed {
+		return &stream.DataError{
+			RowGroup: -1, Row: -1, Err: fmt.Errorf("page at offset %d claims %d bytes of data where the footer gives the whole column chunk %d; one of them is wrong",
+				p.headerAt, p.header.Uncompressed, p.info.Uncompressed),
+			Remedy: stream.Textf("write the file again, or {exclude} the column"),
+		}
 	}
 	return nil
 }
@@ -245,8 +249,15 @@ func (p *pages) load() error {
 	if err = p.page.split(p.col); err == nil {
 		err = p.page.check(p.col, p.dictSize)
 	}
-	if err == nil && h.Encoding == byteStreamSplit {
+	switch {
+	case err != nil:
+	case h.Encoding == byteStreamSplit:
 		p.page.join(p.col.size, &p.buf.joined)
+	case h.Encoding == parquet.Encodings.DeltaByteArray && p.col.physical == parquet.Types.FixedLenByteArray:
+		if p.fresh {
+			p.buf.joined = nil
+		}
+		err = p.page.unshare(p.col.size, p.info.Uncompressed, &p.buf.joined)
 	}
 	if err != nil {
 		return fmt.Errorf("page at offset %d: %w", p.headerAt, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -13,39 +14,112 @@ import (
 // lists of the first page begin. Damage that comes up is the error of who reads the column; an error of the
 // input, which would hide what the pages say, is one at once.
 
-// survey corrects what the footer says of a column chunk by the headers of its pages, where it
-// lists an encoding that cannot be decoded, which perhaps no page has, and where it gives a size
-// in memory that wrong writers give: none, or that in the file.
-func (f *File) survey(g, i int) error {
+// survey corrects what the footer says of a column chunk by the headers of its pages, where it lists an
+// encoding that cannot be decoded, which perhaps no page has, and where its size in memory is to be
+// doubted. What memory is planned by is then the sum over the pages, each of which its bytes bound.
+func (f *File) survey(g, i int, doubt *sizeDoubt) error {
 	m, col := &f.foot.groups[g].chunks[i], newColumn(f.foot.schema, i)
 	if m.codec == compress.Codecs.Uncompressed {
-		m.Uncompressed = max(m.Uncompressed, m.Size)
+		m.Uncompressed = m.Size // pages stand as they are
 	}
-	wrongSize := m.codec != compress.Codecs.Uncompressed && (m.Uncompressed == 0 || m.Uncompressed == m.Size)
-	if m.Values == 0 || !wrongSize && col.decodesAll(m.encodings) {
-		return nil
+	doubted, err := doubt.of(f, g, i, &col)
+	if err != nil {
+		return err
 	}
+	if m.Values > 0 && (doubted || !col.decodesAll(m.encodings)) {
+		total, seen := int64(0), encodingSet(0)
+		damaged, err := f.pageHeaders(g, i, func(h PageHeader, bytes int64) bool {
+			total = min(total+bytes+int64(h.Uncompressed), maxChunk)
+			if h.Kind == DataPage || h.Kind == dataPageV2 {
+				seen.add(int64(h.Encoding))
+			}
+			return col.decodesAll(seen) // else nobody will read it
+		})
+		if err != nil {
+			return err
+		}
+		if m.Uncompressed = total; !damaged {
+			m.encodings = seen
+		}
+	}
+	if col.physical == parquet.Types.FixedLenByteArray && m.encodings.has(parquet.Encodings.DeltaByteArray) {
+		plain := int64(maxChunk)
+		if m.Values < maxChunk/int64(max(col.size, 1)) {
+			plain = m.Values * int64(col.size)
+		}
+		m.Uncompressed += plain // a page is also held as unshare writes it out
+	}
+	m.Uncompressed = min(max(m.Uncompressed, 0), maxChunk)
+	return nil
+}
+
+// pageHeaders shows the headers of a chunk's pages, and the bytes that they take themselves, until see
+// has enough. damaged says that one could not be read; the error is one of the input.
+func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
 	buf := f.pool.Get().(*scratch)
 	defer f.pool.Put(buf)
-	info := m.ChunkInfo
+	col, info := newColumn(f.foot.schema, i), f.Chunk(g, i)
 	info.Uncompressed = maxChunk
 	p := newPages(f.in, info, &col, buf)
-	p.win.ahead = surveyAhead
-	total, seen := int64(0), encodingSet(0)
+	if p.win.ahead = surveyAhead; info.Size <= readAhead {
+		p.win.ahead = int(info.Size)
+	}
 	for p.seen < info.Values {
 		if err := p.readHeader(); err != nil {
-			return readError(err)
+			return true, readError(err)
 		}
-		total += p.win.at - p.headerAt + int64(p.header.Uncompressed)
-		if p.header.Kind == DataPage || p.header.Kind == dataPageV2 {
-			if seen.add(int64(p.header.Encoding)); !col.decodesAll(seen) {
-				break // nobody will read it
-			}
+		if !see(p.header, p.win.at-p.headerAt) {
+			break
 		}
 		p.pass()
 	}
-	m.encodings, m.Uncompressed = seen, min(max(m.Uncompressed, total), maxChunk)
-	return nil
+	return false, nil
+}
+
+// sizeDoubt is what makes the sizes in memory that a footer gives doubtful.
+type sizeDoubt struct {
+	looked bool // at the first chunk that is compressed
+	wrong  bool // its pages hold more than the footer says: whoever wrote it counts in another way
+}
+
+// of reports whether the size in memory of a chunk is to be doubted. Writers are known that give 0, or
+// the size in the file. Of too small ones, which pages would exceed, the first chunk speaks for all; too
+// large ones, which would ask for memory that nothing needs, stand out against the number of values.
+func (d *sizeDoubt) of(f *File, g, i int, c *column) (bool, error) {
+	m := &f.foot.groups[g].chunks[i]
+	switch claim := m.Uncompressed; {
+	case m.Values == 0, m.codec == compress.Codecs.Uncompressed:
+		return false, nil
+	case claim <= 0, claim == m.Size, claim > mostInMemory(m, c), claim < m.Size-m.Size/8-maxPageGrowth:
+		return true, nil
+	case !d.looked && !format.IsFar(f.in): // of an object, every look is a request
+		d.looked = true
+		held := int64(0)
+		_, err := f.pageHeaders(g, i, func(h PageHeader, _ int64) bool {
+			held += int64(h.Uncompressed)
+			return h.Kind == DictionaryPage || h.Kind == indexPage
+		})
+		if d.wrong = held > claim; err != nil {
+			return false, err
+		}
+	}
+	return d.wrong, nil
+}
+
+// maxPageGrowth is what a page that cannot be compressed grows by, beside an eighth: the frame of a codec.
+const maxPageGrowth = 64
+
+// mostInMemory is a size that few chunks exceed. A value of fixed size may stand in the dictionary and,
+// where that did not pay, be an index of 4 bytes at most or plain, and has two levels of a byte; a
+// dictionary may have values that others use, and texts may repeat themselves.
+func mostInMemory(m *chunkMeta, c *column) int64 {
+	const ratio, little = 64, 64 << 10
+	most := ratio*m.Size + 16*little
+	perValue := int64(2*max(c.size, 1) + 6)
+	if c.physical != parquet.Types.ByteArray && m.Values < maxChunk/perValue {
+		most = min(most, m.Values*perValue+m.Size+little)
+	}
+	return most
 }
 
 // readError is err if it is one of the input.

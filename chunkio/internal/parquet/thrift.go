@@ -81,7 +81,11 @@ func (c *compact) integer() int64 {
 
 // binary reads bytes, which are lent: not nil even where there are none.
 func (c *compact) binary() []byte {
-	n := c.uvarint()
+	return c.take(c.uvarint())
+}
+
+// take reads n bytes, which are lent.
+func (c *compact) take(n uint64) []byte {
 	from := c.pos
 	if c.advance(n); c.err != nil {
 		return nil

@@ -1,0 +1,107 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/parquet"
+)
+
+// DELTA_BYTE_ARRAY of values of one length is decoded here, because arrow v15 has it for byte arrays
+// only: the version 2 pages of parquet-mr write decimals and UUIDs so where a dictionary does not pay.
+// A page has the lengths of what each value shares with the one before it, the lengths of the rest, and
+// then the rests.
+
+// unshare writes the values of a checked DELTA_BYTE_ARRAY page out, behind its levels, in memory of
+// *buf, and makes it a PLAIN page. The values may take more than the page did; most bounds the page.
+func (p *page) unshare(size int, most int64, buf *[]byte) error {
+	n, front := p.present, p.raw[:len(p.raw)-len(p.values)]
+	whole := int64(len(front)) + int64(n)*int64(size)
+	if whole > most {
+		return fmt.Errorf("%d values of %d bytes are encoded DELTA_BYTE_ARRAY, which the footer does not tell", n, size)
+	}
+	var shared, rests deltas
+	if n > 0 { // of none, nothing was checked
+		var err error
+		if shared, err = newDeltas(p.values, n); err != nil {
+			return err
+		}
+		if rests, err = newDeltas(p.values[shared.size:], n); err != nil {
+			return err
+		}
+	}
+	raw := grow(buf, int(whole))
+	copy(raw, front)
+	from, plain := p.values[shared.size+rests.size:], raw[len(front):]
+	var last []byte
+	for i := range n {
+		prefix, rest := shared.next(), rests.next()
+		switch {
+		case prefix < 0 || rest < 0 || prefix > int64(size) || rest != int64(size)-prefix:
+			return fmt.Errorf("value %d shares %d bytes and has %d of its own, where the type has %d", i, prefix, rest, size)
+		case i == 0 && prefix > 0:
+			return fmt.Errorf("the first value shares %d bytes with one of the page before, which cannot be decoded; %s", prefix, remedyRewrite)
+		case rest > int64(len(from)):
+			return errors.New("page ends before its last value")
+		}
+		value := plain[i*size:][:size]
+		copy(value, last[:prefix])
+		copy(value[prefix:], from[:rest])
+		last, from = value, from[rest:]
+	}
+	p.raw, p.values = raw, plain
+	p.header.Encoding, p.header.Uncompressed = parquet.Encodings.Plain, len(raw)
+	return nil
+}
+
+// deltas walks the DELTA_BINARY_PACKED integers at the start of some bytes.
+type deltas struct {
+	c       compact // numbers are coded as Thrift's
+	size    int     // bytes of all of them
+	perMini int
+	minis   uint64
+	begun   bool // the first one has been read
+	last    int64
+	least   int64  // of the differences of the block
+	widths  []byte // of the parts of the block behind the current one
+	packed  []byte // differences of the current part, of width bits each
+	width   int
+	bit     int // where the next one begins
+	left    int // how many there are
+}
+
+// newDeltas checks n integers and goes to their first.
+func newDeltas(b []byte, n int) (d deltas, err error) {
+	if d.size, err = checkDelta(b, n); err != nil {
+		return d, err
+	}
+	d.c = compact{b: b}
+	block, minis := d.c.uvarint(), d.c.uvarint()
+	d.c.uvarint()
+	d.perMini, d.minis, d.last = int(block/minis), minis, d.c.integer()
+	return d, nil
+}
+
+// next is the next integer, of which there are as many as were checked; -1 where its difference takes
+// more bits than that of two lengths does.
+func (d *deltas) next() int64 {
+	if !d.begun {
+		d.begun = true
+		return d.last
+	}
+	if d.left == 0 {
+		if len(d.widths) == 0 {
+			d.least = d.c.integer()
+			d.widths = d.c.take(d.minis)
+		}
+		d.width, d.widths = int(d.widths[0]), d.widths[1:]
+		d.packed, d.bit, d.left = d.c.take(uint64(d.perMini/8*d.width)), 0, d.perMini
+	}
+	if d.width > maxBits {
+		return -1
+	}
+	d.last += d.least + int64(bitsAt(d.packed, d.bit, d.width))
+	d.bit += d.width
+	d.left--
+	return d.last
+}

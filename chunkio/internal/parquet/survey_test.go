@@ -1,0 +1,100 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// sizedColumn is a column of rows numbers, so many of them distinct, in pages of 400 or with a dictionary, and
+// its true size in memory, so that its footer can be made to lie about that.
+func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, distinct int, dictionary bool) (c madeColumn, want []float64) {
+	t.Helper()
+	values := make([]int64, rows)
+	for i := range values {
+		values[i] = int64(i%distinct) << 32
+		want = append(want, float64(values[i]))
+	}
+	file := formattest.WriteFile(t, schema.FieldList{schema.NewInt64Node(name, parquet.Repetitions.Required, -1)}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+		return putBatch(w, values, nil, nil)
+	}, parquet.WithCompression(codec), parquet.WithDictionaryDefault(dictionary), parquet.WithDataPageSize(3200), parquet.WithBatchSize(100), parquet.WithStats(false))
+	f, err := Open(formattest.NewMemory(file), 1<<20)
+	formattest.Must(t, err)
+	info := f.Chunk(0, 0)
+	c = madeColumn{
+		name: name, physical: parquet.Types.Int64, codec: codec, values: int64(rows), memory: info.Uncompressed,
+		encodings: []int64{0, 8}, page: file[info.at:][:info.Size],
+	}
+	return c, want
+}
+
+// TestSizesInMemory: whatever the footer says that the pages of a file take in memory, they are read, and
+// memory is planned for no more than they need, or could.
+func TestSizesInMemory(t *testing.T) {
+	const rows = 2000
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
+		for _, dictionary := range []bool{false, true} {
+			c, want := sizedColumn(t, "x", codec, rows, 300, dictionary)
+			truth, size := c.memory, int64(len(c.page))
+			for _, claim := range []int64{
+				math.MinInt64, -1, 0, 1, size / 2, size - 1, size, size + 1, truth / 2, truth - 1, truth, truth + 1, 3 * truth,
+				100 * truth, 1 << 30, maxChunk, maxChunk + 1, math.MaxInt64,
+			} {
+				x := c
+				x.memory = claim
+				f, err := Open(formattest.NewMemory(makeFile(rows, x, x)), 1<<20)
+				formattest.Must(t, err)
+				name := fmt.Sprint(codec, dictionary, claim, size, truth)
+				for i := range 2 {
+					if got, err := tryDecodeLeaf(f, i, 700); err != nil || !equalBits(got[0], want) {
+						t.Errorf("%s: column %d: %v", name, i, err)
+					}
+					if err := drain(f, 0, i); err != nil {
+						t.Errorf("%s: column %d is not copied: %v", name, i, err)
+					}
+					if got := f.leaf[i].Scratch; f.leaf[i].Why != "" || got > size+2*4*max(truth, 8*rows)+2<<20 {
+						t.Errorf("%s: column %d takes %d bytes: %s", name, i, got, f.leaf[i].Why)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSizeOfOneColumn: where the footer is right about the first column, and gives another less than a page, though more
+// than its bytes in the file, that one is refused with both sizes and what to do.
+func TestSizeOfOneColumn(t *testing.T) {
+	const rows = 2000
+	first, _ := sizedColumn(t, "a", compress.Codecs.Snappy, rows, rows, false)
+	second, _ := sizedColumn(t, "x", compress.Codecs.Zstd, rows, 1, false)
+	third, want := sizedColumn(t, "b", compress.Codecs.Snappy, rows, 300, true)
+	second.memory = int64(len(second.page)) + 1
+	f, err := Open(formattest.NewMemory(makeFile(rows, first, second, third)), 1<<20)
+	formattest.Must(t, err)
+	if got := decodeLeaf(t, f, 2, rows); !equalBits(got[0], want) {
+		t.Error("the column beside it is wrong")
+	}
+	_, err = tryDecodeLeaf(f, 1, rows)
+	data, ok := errors.AsType[*stream.DataError](err)
+	if !ok || data.Column != "x" || !strings.Contains(err.Error(), fmt.Sprint("gives the whole column chunk ", second.memory)) || !strings.Contains(err.Error(), "write the file again") {
+		t.Errorf("%v", err)
+	}
+	// Where it is so of the first column, it is nobody's word that counts, but the pages'.
+	f, err = Open(formattest.NewMemory(makeFile(rows, second, first, second)), 1<<20)
+	formattest.Must(t, err)
+	for _, i := range []int{0, 2} {
+		if got := decodeLeaf(t, f, i, rows); !equalBits(got[0], make([]float64, rows)) {
+			t.Errorf("column %d is wrong", i)
+		}
+	}
+}
