@@ -68,3 +68,14 @@ func Place(path string, group int, column string, err error) error {
 	}
 	return &place
 }
+
+// UnevenList is what is wrong with a row whose list has another length than the first rows', by which
+// it was taken for a vector; the remedy is LeaveOut.
+func UnevenList(this string, width int) error {
+	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", this, width)
+}
+
+// LeaveOut is the advice not to read a column.
+func LeaveOut(column string) stream.Text {
+	return stream.Textf("leave the column out with {exclude} %q", column)
+}

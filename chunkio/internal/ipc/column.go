@@ -3,6 +3,7 @@ package ipc
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
@@ -260,13 +261,13 @@ func (s *schema) leaves() []format.Leaf {
 const widthUnknown = -1
 
 // findWidths takes the length of the lists from a batch, for list columns whose length no
-// earlier batch told; later batches must have it too, which decoding checks. again looks at this batch's
-// lists of the others as well.
+// earlier batch told; later batches must have it too, which decoding checks. Of the others it looks at this
+// batch's lists as well with again, and where the number of their elements tells that lengths differ.
 func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
 		known := c.Width != widthUnknown
-		if !c.List || known && (!again || c.Width == 0 || c.list.kind == arrowFixedList) {
+		if !c.List || known && (c.Width == 0 || c.list.kind == arrowFixedList || !again && !c.miscounts(&g.batch)) {
 			continue
 		}
 		width, err := g.listWidth(ctx, c)
@@ -280,6 +281,20 @@ func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
 		}
 	}
 	return nil
+}
+
+// miscounts reports whether a batch has more or fewer elements than lists of the column's length, which
+// is known, have in its rows.
+func (c *column) miscounts(b *batch) bool {
+	nulls := int64(0)
+	for _, f := range append(slices.Clone(c.structs), c.list) {
+		if b.nodes[f.node].nulls == unknownNulls {
+			return false
+		}
+		nulls += b.nodes[f.node].nulls
+	}
+	n, width := b.nodes[c.list.children[0].node].length, int64(c.Width)
+	return (n+width-1)/width > b.rows || n/width < b.rows-nulls
 }
 
 // seeksWidths reports whether a list column's length is still to be found.

@@ -199,7 +199,8 @@ func (f *File) loadDictionary(b block) error {
 const lookedAt = 1 << 16
 
 // readBatches reads the metadata of every batch for the rows, nulls and widths, and
-// the lists' offsets up to the first batch that tells a width, and of the first rows.
+// the lists' offsets up to the first batch that tells a width, of the first rows, and where a batch has
+// another number of elements.
 func (f *File) readBatches() error {
 	for i := range f.schema.columns {
 		f.schema.columns[i].Nulls = 0

@@ -128,8 +128,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 				continue
 			}
 			if n := r.to - r.from; n != int64(c.Width) {
-				return g.fail(c, first+int64(i), fmt.Errorf("a list of %d values where others have %d", n, c.Width),
-					stream.Textf("leave the column out: {exclude} %q", c.Name))
+				return g.fail(c, first+int64(i), format.UnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.LeaveOut(c.Name))
 			}
 			if values == nil {
 				if values, err = g.openElements(c, r.from); err != nil {

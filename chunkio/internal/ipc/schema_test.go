@@ -171,7 +171,8 @@ func TestListLengths(t *testing.T) {
 					return
 				}
 				var d *stream.DataError
-				if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 || !strings.Contains(d.Remedy.String(), "exclude") {
+				if !errors.As(err, &d) || d.Row != 5 || d.Column != "c0" || d.RowGroup != 3 ||
+					!strings.Contains(err.Error(), "a list of 1 values where the rows before have 2") || !strings.Contains(d.Remedy.String(), "exclude") {
 					t.Errorf("got %v", err)
 				}
 			}
@@ -187,6 +188,39 @@ func TestListLengths(t *testing.T) {
 		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
 				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
+// Behind the first rows the number of elements in a batch's metadata tells that lists of a file have other lengths; where it
+// does not, the row is an error.
+func TestListLengthsBehind(t *testing.T) {
+	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
+	first := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float64)
+	for range lookedAt + 1 {
+		first.Append(true)
+		first.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{1, 2}, nil)
+	}
+	many := array.NewRecord(fromJSON(t, list, `[]`).Schema(), []arrow.Array{first.NewArray()}, -1)
+	for _, c := range []struct{ rows, why, fault string }{
+		{`[[1,2],[1,2,3]]`, format.WhyVarying, ""},
+		{`[[1,2],[1]]`, format.WhyVarying, ""},
+		{`[[1,2],[]]`, format.WhyVarying, ""},
+		{`[[1,2],null]`, "", ""},
+		{`[[1,2],[1,2,3],[1]]`, "", "a list of 3 values where the rows before have 2"},
+	} {
+		records := []arrow.Record{many, fromJSON(t, list, c.rows)}
+		readGroups(t, formattest.Arrow(t, false, records), false, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+			l := leaves[0]
+			if l.Why != c.why {
+				t.Fatalf("%s: %q", c.rows, l.Why)
+			}
+			if i == 0 || c.why != "" {
+				return
+			}
+			if _, err := decodeRows(g, l, 0, 0, rows); (err != nil) != (c.fault != "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: %v", c.rows, err)
 			}
 		})
 	}

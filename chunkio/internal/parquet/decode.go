@@ -93,8 +93,8 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 		if err := e.read(ctx, table[:n*width]); err != nil {
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
-					RowGroup: g.number, Row: g.first + uneven.entry/int64(width), Err: fmt.Errorf("expected a list of %d values: %w", width, err),
-					Remedy: stream.Textf("leave the column out with {exclude} %q", lf.Name),
+					RowGroup: g.number, Row: g.first + uneven.entry/int64(width),
+					Err: format.UnevenList(e.lengthOf(ctx, uneven, from), width), Remedy: format.LeaveOut(lf.Name),
 				}
 			}
 			return err

@@ -28,11 +28,12 @@ type entries struct {
 
 // unevenError says that an entry does not belong to a whole list of the width expected.
 type unevenError struct {
-	entry int64
-	what  string
+	entry  int64
+	length int  // of the list; -1 for a null one
+	longer bool // it goes on behind the entries read last
 }
 
-func (e *unevenError) Error() string { return e.what }
+func (e *unevenError) Error() string { return fmt.Sprintf("a list of %d values", e.length) }
 
 // nextPage goes to the next page that has entries at or behind pos, once the current one
 // is used up.
@@ -98,24 +99,30 @@ func (e *entries) read(ctx context.Context, dst []float64) error {
 			return err
 		}
 		n := min(len(dst), e.left, batchValues)
-		if err := e.batch(dst[:n]); err != nil {
-			return err
-		}
+		err := e.batch(dst[:n])
 		dst = dst[n:]
 		e.left -= n
 		e.pos += int64(n)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // batch reads entries of the current page.
 func (e *entries) batch(dst []float64) error {
+	var uneven *unevenError
 	if e.width > 0 {
-		if err := e.checkWidth(len(dst)); err != nil {
+		var err error
+		if uneven, err = e.checkWidth(len(dst)); err != nil {
 			return err
 		}
 	}
 	if e.full {
+		if uneven != nil {
+			return uneven
+		}
 		return e.values.read(dst)
 	}
 	levels := grow(&e.buf.levels, len(dst))
@@ -123,10 +130,8 @@ func (e *entries) batch(dst []float64) error {
 		return err
 	}
 	if e.width > 0 {
-		for i, d := range levels {
-			if d < e.col.exists && (e.width > 1 || d+1 == e.col.exists) {
-				return &unevenError{e.pos + int64(i), "it is null or empty"}
-			}
+		if uneven = e.checkThere(levels, uneven); uneven != nil {
+			return uneven
 		}
 	}
 	present := bytes.Count(levels, []byte{e.col.def})
@@ -158,24 +163,83 @@ func spread(dst []float64, levels []uint8, def uint8, present int) {
 }
 
 // checkWidth verifies that lists begin exactly at the multiples of width.
-func (e *entries) checkWidth(n int) error {
+func (e *entries) checkWidth(n int) (*unevenError, error) {
 	reps := grow(&e.buf.reps, n)
 	if err := e.rep.levels(reps); err != nil {
-		return err
+		return nil, err
 	}
 	in := int(e.pos % int64(e.width))
 	for i, r := range reps {
-		switch {
+		switch at := e.pos + int64(i) - 1; {
 		case r == 0 && in != 0:
-			return &unevenError{e.pos + int64(i) - 1, fmt.Sprintf("it has %d", in)}
+			return &unevenError{entry: at, length: in}, nil
 		case r != 0 && in == 0:
-			return &unevenError{e.pos + int64(i) - 1, "it has more"}
+			more := bytes.IndexByte(reps[i:], 0)
+			if more < 0 {
+				return &unevenError{at, e.width + n - i, true}, nil
+			}
+			return &unevenError{entry: at, length: e.width + more}, nil
 		}
 		if in++; in == e.width {
 			in = 0
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// checkThere looks for a list that is null or empty by the levels of a batch, before what is uneven in
+// it anyway.
+func (e *entries) checkThere(levels []uint8, uneven *unevenError) *unevenError {
+	for i, d := range levels {
+		at := e.pos + int64(i)
+		if uneven != nil && at > uneven.entry {
+			break
+		}
+		switch {
+		case d+1 == e.col.exists:
+			return &unevenError{entry: at}
+		case d < e.col.exists && e.width > 1:
+			return &unevenError{entry: at, length: -1}
+		}
+	}
+	return uneven
+}
+
+// lengthOf says how long the list is that a reading of rows from one on has found uneven.
+func (e *entries) lengthOf(ctx context.Context, u *unevenError, from int64) string {
+	if u.entry < from*int64(e.width) { // its beginning has not been read
+		return "a list of another length"
+	}
+	if u.length < 0 {
+		return "a null list"
+	}
+	if u.longer {
+		more, whole := e.goOn(ctx)
+		if u.length += more; !whole {
+			return fmt.Sprintf("a list of %d values or more", u.length)
+		}
+	}
+	return u.Error()
+}
+
+// goOn counts the entries by which a list goes on; whole says that its end was found.
+func (e *entries) goOn(ctx context.Context) (n int, whole bool) {
+	for e.pos < e.pages.info.Values {
+		if e.nextPage(ctx) != nil { // what is read may end here
+			return n, false
+		}
+		reps := grow(&e.buf.reps, min(e.left, batchValues))
+		if e.rep.levels(reps) != nil {
+			return n, false
+		}
+		if more := bytes.IndexByte(reps, 0); more >= 0 {
+			return n + more, true
+		}
+		n += len(reps)
+		e.left -= len(reps)
+		e.pos += int64(len(reps))
+	}
+	return n, true
 }
 
 // readLists appends the lists of rows [from, to) to the empty dst; row is the row of the

@@ -160,12 +160,14 @@ func listFile(t *testing.T, lengths ...int) *File {
 
 // TestUnevenLists: lists whose number of values would allow a constant length but which have none
 // are left out where the first page, of four entries here, tells. Later they are an error that names
-// the row and says what to do.
+// the row, both lengths and what to do.
 func TestUnevenLists(t *testing.T) {
 	for _, uneven := range [][]int{
 		{2, 1, 3}, {1, 3, 2}, {4, 1, 1, 2},
 		{1, 1, 0, 1},  // an empty list stands as one entry
 		{3, -1, 5, 3}, // so does a null one
+		{5, 1, 1, 1, 1, 1, 1, 5},
+		{7, 1, 1}, {13, 1, 1, 1, 1, 1}, // over several pages
 	} {
 		for _, before := range []int{0, 40} {
 			width := 0
@@ -186,10 +188,19 @@ func TestUnevenLists(t *testing.T) {
 				t.Fatalf("%v: leaf %+v", lengths, l)
 			}
 			row := slices.IndexFunc(lengths, func(n int) bool { return n != width })
-			_, err := tryDecodeLeaf(f, 0, 100)
-			data, ok := errors.AsType[*stream.DataError](err)
-			if !ok || data.Row != int64(row) || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
-				t.Errorf("%v: %v", lengths, err)
+			this := fmt.Sprintf("a list of %d values", lengths[row])
+			if lengths[row] < 0 {
+				this = "a null list"
+			}
+			for _, step := range []int64{100, 1} {
+				_, err := tryDecodeLeaf(f, 0, step)
+				data, ok := errors.AsType[*stream.DataError](err)
+				if !ok || data.Row != int64(row) || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
+					t.Errorf("%v: %v", lengths, err)
+				}
+				if want := fmt.Sprintf("%s where the rows before have %d", this, width); !strings.Contains(err.Error(), want) && step > 1 {
+					t.Errorf("%v: %v, want %s", lengths, err, want)
+				}
 			}
 			free, err := allLists(f, 0, 2)
 			if err != nil || len(free.Ptr) != len(lengths)+1 {
