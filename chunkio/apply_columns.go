@@ -48,9 +48,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
 		}
 		if !ok {
-			e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(namesOf(entries))))
-			e.Column = name
-			return nil, e
+			return nil, a.absent(entries, name)
 		}
 		add(c)
 	}
@@ -74,6 +72,21 @@ func (a *applier) choose() ([]copier.Column, error) {
 		a.report.Columns = append(a.report.Columns, c.Name)
 	}
 	return columns, nil
+}
+
+// absent is the error of a selected column that the input does not have, or has in a list whose elements are
+// no columns here.
+func (a *applier) absent(entries []entry, name string) error {
+	e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(namesOf(entries))))
+	if at := strings.LastIndexByte(name, '['); at > 0 {
+		for _, list := range entries {
+			if list.flat == name[:at] && list.why != "" {
+				e = stream.Dataf(a.catalog.name(), "the selected column is an element of %s, which has none for every row here: %s", list.flat, list.why)
+			}
+		}
+	}
+	e.Column = name
+	return e
 }
 
 // originOf is the name of the column that an entry of this name is made of, or is.
