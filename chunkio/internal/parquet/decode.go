@@ -186,7 +186,7 @@ func (g *rowGroup) guard(lf *format.Leaf, from, to int64, buf *scratch, f func()
 		}()
 		return f()
 	})
-	return g.file.place(err, g.number, lf.Name)
+	return advise(g.file.place(err, g.number, lf.Name), againWithout)
 }
 
 // entries starts with a column chunk, in the memory of the one before.

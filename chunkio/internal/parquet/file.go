@@ -65,7 +65,7 @@ func Open(in format.Input, memory int64) (*File, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, f.place(err, -1, "")
+		return nil, advise(f.place(err, -1, ""), again)
 	}
 	return f, nil
 }
@@ -158,7 +158,7 @@ func (f *File) checkGroups() error {
 				continue
 			}
 			if fault := f.checkChunk(g, i); fault != "" {
-				group.fault(i, "damaged footer: "+fault)
+				group.fault(i, "damaged footer: "+fault+"; "+again)
 				continue
 			}
 			if err := f.survey(g, i, &doubt); err != nil {

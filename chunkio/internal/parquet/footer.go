@@ -46,14 +46,14 @@ func readFooter(in format.Input, memory int64) (*footer, error) {
 	}
 	shape, err := measureFooter(raw)
 	if err != nil {
-		return nil, stream.Dataf(in.Name(), "damaged footer: %w", err)
+		return nil, advise(stream.Dataf(in.Name(), "damaged footer: %w", err), again)
 	}
 	f := &footer{raw: raw, start: start, digest: xxhash.Sum64(raw), heap: shape.heap(len(raw))}
 	if f.heap > memory {
 		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.heap, Limit: memory}
 	}
 	if err := f.parse(shape); err != nil {
-		return nil, stream.Dataf(in.Name(), "damaged footer: %w", err)
+		return nil, advise(stream.Dataf(in.Name(), "damaged footer: %w", err), again)
 	}
 	return f, nil
 }
@@ -116,7 +116,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	var head [4]byte
 	var tail [tailSize]byte
 	if size < int64(len(head)+tailSize) {
-		return nil, 0, stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size)
+		return nil, 0, advise(stream.Dataf(in.Name(), "is no Parquet file: it has only %d bytes", size), again)
 	}
 	if format.IsFar(in) { // what it ends with is enough, and one request less
 		copy(head[:], Magic)
@@ -131,7 +131,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	case string(head[:]) == EncryptedMagic || end == EncryptedMagic:
 		return nil, 0, encrypted(in)
 	case string(head[:]) != Magic:
-		return nil, 0, stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic)
+		return nil, 0, advise(stream.Dataf(in.Name(), "is no Parquet file: it does not begin with %s", Magic), again)
 	case end != Magic:
 		e := stream.Dataf(in.Name(), "begins as a Parquet file but does not end as one (%s)", Magic)
 		e.Remedy = stream.Textf("it is probably cut off: copy or write it again")
@@ -140,7 +140,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 	n := int64(binary.LittleEndian.Uint32(tail[:4]))
 	start = size - tailSize - n
 	if n == 0 || start < int64(len(head)) {
-		return nil, 0, stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size)
+		return nil, 0, advise(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), again)
 	}
 	if n > memory {
 		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory}

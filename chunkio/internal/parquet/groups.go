@@ -92,7 +92,7 @@ func (g *groupMeta) fault(i int, why string) {
 
 // columnChunk parses a ColumnChunk; fault says why it cannot be read.
 func (c *compact) columnChunk() (m chunkMeta, fault string) {
-	fault = "damaged footer: the column chunk is not described"
+	fault = "damaged footer: the column chunk is not described; " + again
 	foreign, encrypted := "", false
 	c.record(nil, func(id int64, typ byte) bool {
 		switch {
@@ -161,7 +161,7 @@ func (c *compact) columnMeta() (m chunkMeta, fault string) {
 		return true
 	})
 	if want := uint64(1<<1 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<9); set&want != want {
-		return m, "damaged footer: a required field of the column chunk is absent"
+		return m, "damaged footer: a required field of the column chunk is absent; " + again
 	}
 	m.physical, m.codec = parquet.Type(fields[1]), codecOf(fields[4])
 	m.Values, m.Uncompressed, m.Size, m.at = fields[5], fields[6], fields[7], fields[9]

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // pageHolder is the part of file.PageReader that both readers below share: the page that
@@ -126,7 +128,11 @@ func (r *rawPages) advance() bool {
 		if err == nil && more {
 			err = r.pages.load()
 		}
-		if r.err = err; err != nil || !more {
+		if err != nil {
+			r.err = advise(format.Place(r.pages.win.in.Name(), -1, "", err), againWithout)
+			return false
+		}
+		if !more {
 			return false
 		}
 		r.loaded = r.pages.page.header.Values > 0

@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // wholeChunk is the largest column chunk that is read in one go; larger ones are read
@@ -97,8 +96,11 @@ type pages struct {
 	headerAt int64      // where that header stands
 	dict     []byte     // values of the dictionary page
 	dictSize int        // distinct values; -1 until there was a dictionary page
-	fresh    bool       // do not reuse memory between pages: the values are lent for long
-	page     page
+	// uncounted is the bytes of the dictionary page's header: parquet-mr before 1.2.9 left them out of
+	// total_compressed_size (PARQUET-816), so that the last page reaches behind the chunk's end.
+	uncounted int64
+	fresh     bool // do not reuse memory between pages: the values are lent for long
+	page      page
 }
 
 func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages {
@@ -140,6 +142,9 @@ func (p *pages) next() (bool, error) {
 	return false, nil
 }
 
+// maxUncounted is what such a header takes at most.
+const maxUncounted = 100
+
 func (p *pages) readHeader() error {
 	p.headerAt = p.win.at
 	if p.win.at == p.win.end {
@@ -158,21 +163,25 @@ func (p *pages) readHeader() error {
 			return fmt.Errorf("at offset %d: %w", p.headerAt, err)
 		}
 		p.win.advance(int64(n))
-		p.header = h
+		if p.header = h; h.Kind == DictionaryPage && n <= maxUncounted {
+			p.uncounted = int64(n)
+		}
 		break
 	}
-	if left := p.win.end - p.win.at; int64(p.header.Compressed) > left {
+	left := p.win.end - p.win.at
+	if missing := int64(p.header.Compressed) - left; 0 < missing && missing <= p.uncounted {
+		p.win.end += missing
+		p.uncounted, left = 0, left+missing
+	}
+	if int64(p.header.Compressed) > left {
 		return fmt.Errorf("page at offset %d claims %d bytes where the column chunk has %d", p.headerAt, p.header.Compressed, left)
 	}
 	if most := int64(p.header.Compressed)*expansion(p.info.codec) + headOfPage; int64(p.header.Uncompressed) > most {
 		return fmt.Errorf("page at offset %d claims %d bytes of data, which %d compressed bytes cannot hold", p.headerAt, p.header.Uncompressed, p.header.Compressed)
 	}
 	if int64(p.header.Uncompressed) > p.info.Uncompressed {
-		return &stream.DataError{
-			RowGroup: -1, Row: -1, Err: fmt.Errorf("page at offset %d claims %d bytes of data where the footer gives the whole column chunk %d; one of them is wrong",
-				p.headerAt, p.header.Uncompressed, p.info.Uncompressed),
-			Remedy: stream.Textf("write the file again, or {exclude} the column"),
-		}
+		return fmt.Errorf("page at offset %d claims %d bytes of data where the footer gives the whole column chunk %d; one of them is wrong",
+			p.headerAt, p.header.Uncompressed, p.info.Uncompressed)
 	}
 	return nil
 }

@@ -210,6 +210,9 @@ func TestEveryFlip(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "runtime error") {
 				t.Fatalf("byte %d: Go's runtime speaks: %v", i, err)
 			}
+			if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.Format == "" && !strings.Contains(err.Error(), "; ") {
+				t.Fatalf("byte %d: no remedy: %v", i, err)
+			}
 			damaged[i] = file[i]
 		}
 	}

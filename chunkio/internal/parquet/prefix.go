@@ -40,7 +40,7 @@ func (p *page) unshare(size int, most int64, buf *[]byte) error {
 		case prefix < 0 || rest < 0 || prefix > int64(size) || rest != int64(size)-prefix:
 			return fmt.Errorf("value %d shares %d bytes and has %d of its own, where the type has %d", i, prefix, rest, size)
 		case i == 0 && prefix > 0:
-			return fmt.Errorf("the first value shares %d bytes with one of the page before, which cannot be decoded; %s", prefix, remedyRewrite)
+			return fmt.Errorf("the first value shares %d bytes with one of the page before, which cannot be decoded", prefix)
 		case rest > int64(len(from)):
 			return errors.New("page ends before its last value")
 		}

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -24,13 +25,10 @@ const textCopies = 4
 // made once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaf[l], g.file.columns[l]
+	if why := cmp.Or(lf.NoClass, g.file.undecodable(g.number, &col)); why != "" {
+		return g.file.place(errors.New(why), g.number, lf.Name)
+	}
 	return g.run(lf, from, to, func(buf *scratch) error {
-		if lf.NoClass != "" {
-			return errors.New(lf.NoClass)
-		}
-		if why := g.file.undecodable(g.number, &col); why != "" {
-			return errors.New(why)
-		}
 		t := new(text.List)
 		listed := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
 		col.texts, col.single = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
