@@ -50,7 +50,9 @@ func hiveParts(path string) (keys, values []string, err error) {
 			}
 		}
 		if slices.Contains(keys, key) {
-			return nil, nil, stream.Dataf(path, "the partition key %q occurs twice in the path", key)
+			e := stream.Dataf(path, "the partition key %q occurs twice in the path", key)
+			e.Remedy = stream.Textf("rename one of the folders")
+			return nil, nil, e
 		}
 		keys, values = append(keys, key), append(values, value)
 	}

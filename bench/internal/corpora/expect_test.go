@@ -120,6 +120,12 @@ func TestPinnedByDuckDB(t *testing.T) {
 			continue
 		}
 		c := must.Get(o.compare(t.Context(), f.path, parquet, r))(t)
+		if misread(f.name) != "" {
+			if len(c.different) == 0 {
+				t.Errorf("%s: DuckDB reads it right now, and can be its judge", e.File)
+			}
+			continue
+		}
 		if len(c.different) > 0 {
 			t.Errorf("%s: %s", e.File, strings.Join(c.different, "; "))
 		}

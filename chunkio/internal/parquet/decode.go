@@ -191,7 +191,7 @@ func (g *rowGroup) guard(lf *format.Leaf, from, to int64, buf *scratch, f func()
 
 // entries starts with a column chunk, in the memory of the one before.
 func (g *rowGroup) entries(col *column, buf *scratch) *entries {
-	buf.pages = newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf)
+	buf.pages = g.file.pages(g.number, col, buf)
 	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }

@@ -333,7 +333,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 		return nil, nil, f.place(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
-	p := newPages(f.in, f.Chunk(g, i), &c, buf)
+	p := f.pages(g, &c, buf)
 	p.fresh = true
 	if ahead > 0 {
 		p.win.ahead = ahead

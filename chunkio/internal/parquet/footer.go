@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/parquet/schema"
@@ -30,6 +31,7 @@ type footer struct {
 	strange map[schema.Node]*strangeType
 	rows    int64
 	ordered []bool // by column: its bounds are in the order of its type
+	packed  bool   // pages of version 2 are compressed, whatever they say themselves
 	raw     []byte // for statistics, which few ask for
 	groups  []groupMeta
 	start   int64  // offset in the file: the pages end before it
@@ -75,6 +77,8 @@ func (f *footer) parse(shape footerShape) (err error) {
 			}
 		case id == 4 && typ == thriftList:
 			f.groups = c.rowGroups(shape)
+		case id == 6 && typ == thriftBinary:
+			f.packed = strings.HasPrefix(string(c.binary()), packedBy)
 		case id == 7 && typ == thriftList:
 			f.ordered = c.columnOrders()
 		default:
@@ -88,6 +92,10 @@ func (f *footer) parse(shape footerShape) (err error) {
 	}
 	return errors.Join(err, c.err)
 }
+
+// packedBy begins the name of a writer whose pages of version 2 say that they are not compressed, and are
+// (ARROW-10353): Arrow C++ before 3.0, which called itself so, and later parquet-cpp-arrow.
+const packedBy = "parquet-cpp version "
 
 // columnOrders parses a list of ColumnOrder: which columns have the order of their type.
 func (c *compact) columnOrders() (ordered []bool) {

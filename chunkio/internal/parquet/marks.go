@@ -22,7 +22,7 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	if marks != nil {
 		return marks, nil
 	}
-	walk := newPages(g.file.in, g.file.Chunk(g.number, col.index), col, buf)
+	walk := g.file.pages(g.number, col, buf)
 	marks, err := walkMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err

@@ -99,6 +99,7 @@ type pages struct {
 	// uncounted is the bytes of the dictionary page's header: parquet-mr before 1.2.9 left them out of
 	// total_compressed_size (PARQUET-816), so that the last page reaches behind the chunk's end.
 	uncounted int64
+	packed    bool // footer.packed
 	fresh     bool // do not reuse memory between pages: the values are lent for long
 	page      page
 }
@@ -110,6 +111,13 @@ func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages 
 		p.win.ahead = int(info.Size)
 	}
 	p.win.unread = buf.stretch.of(info)
+	return p
+}
+
+// pages starts with the chunk of a column in group g.
+func (f *File) pages(g int, col *column, buf *scratch) pages {
+	p := newPages(f.in, f.Chunk(g, col.index), col, buf)
+	p.packed = f.foot.packed
 	return p
 }
 
@@ -218,7 +226,7 @@ func (p *pages) payload(into *[]byte) ([]byte, error) {
 			return nil, fmt.Errorf("page at offset %d: levels of %d bytes in a page of %d", p.headerAt, levels, len(packed))
 		}
 		copy(out, packed[:levels])
-		if h.plain {
+		if h.plain && !p.packed {
 			kind = compress.Codecs.Uncompressed
 		}
 	}
