@@ -148,7 +148,7 @@ func TestConvertSparse(t *testing.T) {
 // that is named, where the footer is parsed again in every pass, and copying counts what its output's
 // footer takes until it is written.
 func TestLongFooters(t *testing.T) {
-	const rows, columns = 1000, 5
+	const rows, columns = 300, 5
 	in := filepath.Join(t.TempDir(), "in.parquet")
 	formattest.Must(t, WriteParquet(t.Context(), in, everyNumber(rows, columns, false), WriteOptions{RowGroupRows: 1}))
 	ds, err := Open(t.Context(), []string{in}, Options{})

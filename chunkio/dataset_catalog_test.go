@@ -102,7 +102,7 @@ func TestSkippingAllFilesIsAnError(t *testing.T) {
 // are the faults, whichever file has them; nothing stays open.
 func TestLongFootersSideBySide(t *testing.T) {
 	dir := t.TempDir()
-	tab := randomTable(rand.New(rand.NewPCG(6, 6)), 10, 4000, 0.1)
+	tab := randomTable(rand.New(rand.NewPCG(6, 6)), 10, 1000, 0.1)
 	disk, planted := plant(tab, 5, 2, 1)
 	for _, path := range planted {
 		one := disk.dataset(t, []string{path}, Options{Missing: stream.MissingKeep})

@@ -30,11 +30,11 @@ func interrupted(t *testing.T, q Request) error {
 // TestRowsGoOn: a method over rows that is interrupted saves its iteration, in memory and out of core,
 // says where it goes on, and selects what an uninterrupted run selects, from as many passes.
 func TestRowsGoOn(t *testing.T) {
-	many, few := faces(30_000, 24, 3).rounded().write(t), faces(3000, 24, 3).rounded().write(t)
+	many, few := faces(22_000, 24, 3).rounded().write(t), faces(1000, 24, 3).rounded().write(t)
 	for name, options := range map[string]method.Settings{
-		"eufs": {"clusters": 3, "max-iter": 7, "sample": 0, "graph": "anchor", "anchors": 20}, "hufs": {"clusters": 3, "max-iter": 7, "sample": 0, "tree": "image"},
-		"cpufs": {"clusters": 3, "max-iter": 7, "sample": 0, "graph": "anchor", "anchors": 20},
-		"rufs":  {"clusters": 3, "max-iter": 7, "sample": 200}, "udfs": {"clusters": 3, "max-iter": 30, "sample": 200, "tol": 1e-15},
+		"eufs": {"clusters": 3, "max-iter": 5, "sample": 0, "graph": "anchor", "anchors": 20}, "hufs": {"clusters": 3, "max-iter": 5, "sample": 0, "tree": "image"},
+		"cpufs": {"clusters": 3, "max-iter": 5, "sample": 0, "graph": "anchor", "anchors": 20},
+		"rufs":  {"clusters": 3, "max-iter": 5, "sample": 200}, "udfs": {"clusters": 3, "max-iter": 30, "sample": 200, "tol": 1e-15},
 	} {
 		q := Request{Inputs: []string{few}, Method: name, K: 4, Threads: 2, Options: options}
 		if name == "eufs" { // in scratch files only where there are more

@@ -111,7 +111,7 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 		return in, err
 	}
 	out, outErr := without()
-	pays := in.Factor == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
+	pays := r.factorForm(ds) == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err

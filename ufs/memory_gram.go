@@ -37,9 +37,9 @@ func (r *run) planGram(ds *chunkio.Dataset, rank int) (Budget, error) {
 // no more. Where that form does not fit the memory, it is the other one.
 func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
 	forms := []int{0}
-	if n, d := r.factorRows(ds), len(ds.Columns()); n > 0 && n < int64(d) {
-		if forms = []int{0, int(n)}; 2*n <= int64(d) {
-			forms = []int{int(n), 0}
+	if n := r.factorForm(ds); n > 0 {
+		if forms = []int{0, n}; 2*n <= len(ds.Columns()) {
+			forms = []int{n, 0}
 		}
 	}
 	best, err := plan(forms[0])
@@ -69,6 +69,14 @@ func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 		n = min(n, r.SampleRows)
 	}
 	return max(n, 0)
+}
+
+// factorForm is the number of rows of the Gram matrix as a factor, where that takes less than the matrix in full; else 0.
+func (r *run) factorForm(ds *chunkio.Dataset) int {
+	if n := r.factorRows(ds); n < int64(len(ds.Columns())) {
+		return int(n)
+	}
+	return 0
 }
 
 // gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.

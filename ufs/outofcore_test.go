@@ -20,6 +20,25 @@ func withinSmallest(t *testing.T, q Request) *stream.Selection {
 	return selected(t, q)
 }
 
+// TestSmallestOfEveryShape: select takes the smallest limit that plan names, and a byte less is refused, whether
+// the matrix in full, as a factor, or none in memory takes the least.
+func TestSmallestOfEveryShape(t *testing.T) {
+	for _, rows := range []int{300, 700, 899, 900} {
+		path := noiseFile(t, rows, 900, 4)
+		for name, options := range map[string]method.Settings{"greedy": nil, "graphgreedy": {"anchors": 40}} {
+			q := Request{Inputs: []string{path}, Method: name, Options: options, K: 2}
+			q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest
+			if _, err := Select(t.Context(), q); err != nil {
+				t.Errorf("%s of %d rows in %d bytes: %v", name, rows, q.Memory, err)
+			}
+			q.Memory--
+			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.MemoryError)) {
+				t.Errorf("%s of %d rows in a byte less: %v", name, rows, err)
+			}
+		}
+	}
+}
+
 // alikeSelections wants one selection, up to the rounding of two ways to one Gram matrix.
 func alikeSelections(t *testing.T, got, want *stream.Selection) {
 	t.Helper()

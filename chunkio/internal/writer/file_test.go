@@ -79,7 +79,7 @@ func TestFooterHeap(t *testing.T) {
 		if _, err := w.Mark(); err != nil {
 			t.Fatal(err)
 		}
-		if got, most := held()-before, int64(columns*(ColumnBytes+(n+1)*ChunkBytes)); got > most || got < most/4 {
+		if got, most := held()-before, columns*(ColumnBytes+(n+1)*ChunkBytes); got > most || got < most/4 {
 			t.Errorf("%d bytes are held behind row group %d, of %d that are counted", got, n, most)
 		}
 	}
