@@ -58,7 +58,7 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 	if a.opt.Form != FormParquet { // whose pages alone are the same for any memory
 		what.Memory = a.opt.Memory
 	}
-	if !place.IsURL(e.path) {
+	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {
 			return "", stream.Dataf(a.catalog.path(i), "%w", err)
