@@ -77,7 +77,10 @@ type ApplyReport struct {
 // It holds the encoded columns of a row group, fewer at a time where Memory is
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
-	a, access, err := prepare(ctx, inputs, opt)
+	opt = opt.withDefaults()
+	access := opt.access()
+	defer access.close()
+	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
@@ -101,36 +104,40 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	return a.report, nil
 }
 
+// access finds and opens the inputs, to copy them.
+func (o ApplyOptions) access() *access {
+	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse})
+	a.exact, a.anyText = true, o.all
+	return a
+}
+
 // prepare reads the footers of the inputs and resolves the names of the options.
-func prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, *access, error) {
-	opt = opt.withDefaults()
+func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, error) {
 	filter, err := newFilter(opt.Where)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	access := newAccess(Options{Threads: opt.Threads, Note: opt.Note, Meter: opt.Meter, Anonymous: opt.Anonymous, Memory: opt.Memory, TableVersion: opt.TableVersion, TableAsOf: opt.TableAsOf, Spool: opt.Spool, Sparse: opt.Sparse})
-	access.exact, access.anyText = true, opt.all
-	c, err := access.openAll(ctx, inputs, filter, opt)
+	c, err := a.openAll(ctx, inputs, filter, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sparse, err := findSparse(ctx, c, nil, Options{Sparse: opt.Sparse, Memory: opt.Memory, Spool: opt.Spool}.withDefaults())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := filter.check(c, sparse); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	a := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
 	if opt.all {
-		a.columns, err = a.chooseAll(ctx)
+		to.columns, err = to.chooseAll(ctx)
 	} else {
-		a.columns, err = a.choose()
+		to.columns, err = to.choose()
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return a, access, nil
+	return to, nil
 }
 
 // openAll finds and opens all inputs, or standard input.

@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"runtime"
@@ -135,7 +136,8 @@ func (o Options) validate() error {
 
 // Dataset is the table that a set of files, or a stream, makes under some options.
 // It is a stream.Source. Between passes it holds no open file, only the catalog of
-// the footers and, until Close, the buffers of the last pass. Its methods may be
+// the footers and, until Close, the buffers of the last pass and the scratch files that
+// rows of text, arrays, Avro and triples were written to. Its methods may be
 // called from several goroutines, but each pass of Chunks holds Options.Memory of
 // its own.
 type Dataset struct {
@@ -147,6 +149,7 @@ type Dataset struct {
 	buffers  buffers
 	classes  classTable
 	spool    func() *Scratch // where row groups go that do not fit into memory
+	opened   *access         // of Open, which Close closes; nil in what With made
 
 	unfiltered func() sampler // of all rows, without Where; computed by the first pass that needs it
 }
@@ -165,7 +168,19 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 		return nil, err
 	}
 	a := newAccess(opt)
+	d, err := a.dataset(ctx, inputs, f)
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	d.opened = a
+	return d, nil
+}
+
+// dataset opens all inputs as one table.
+func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Dataset, error) {
+	opt := a.opt
 	var list *fileList
+	var err error
 	if opt.Plan != "" {
 		var frozen *catalog
 		if frozen, list, err = a.openPlan(ctx, f); err != nil {
@@ -206,7 +221,8 @@ func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 
 // With returns a Dataset of the same files under other options, without reading
 // the footers again. Options.SkipBad, Options.Where and Options.Stdin keep their meaning
-// from Open. With a stream, both share its one pass.
+// from Open. With a stream, both share its one pass. It cannot be read any more once d is
+// closed, where the files are of rows; closing it leaves d open.
 func (d *Dataset) With(opt Options) (*Dataset, error) {
 	opt = opt.withDefaults()
 	opt.Where = d.opt.Where
@@ -330,11 +346,15 @@ func (d *Dataset) Singles() bool {
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 
 // Close frees the buffers of the last pass, and what Options.Keep holds; a further pass makes
-// new buffers. It must not be called during a pass. The error is always nil.
+// new buffers. What Open returned gives back the scratch files of rows too, those of standard input
+// unless Options.Stdin is a *Stdin, and then there is no further pass. It must not be called during a pass.
 func (d *Dataset) Close() error {
 	d.buffers.drop()
 	d.opt.Keep.Drop()
-	return nil
+	if d.opened == nil {
+		return nil
+	}
+	return d.opened.close()
 }
 
 var _ stream.Source = (*Dataset)(nil)

@@ -22,6 +22,7 @@ type access struct {
 	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
 	tails  tailCache
 	texts  textTables
+	lent   bool            // texts are of a *Stdin, which closes them
 	looked map[string]bool // folders in stores where a table was looked for
 
 	exact   bool    // files of rows keep whole numbers whole, for copying
@@ -34,6 +35,14 @@ func newAccess(opt Options) *access {
 		opt: opt, looked: map[string]bool{}, tails: tailCache{most: min(tailsMost, opt.Memory/8)},
 		client: store.New(store.Options{Anonymous: opt.Anonymous, Meter: opt.Meter}),
 	}
+}
+
+// close closes what the files that were opened wait in, unless it belongs to a *Stdin.
+func (a *access) close() error {
+	if a.lent {
+		return nil
+	}
+	return a.texts.close()
 }
 
 // opener opens one file, and returns its bytes too. A catalog opens its files with it

@@ -15,7 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -241,14 +240,6 @@ func (o *rowsOutput) Restart() error {
 	}
 	_, err := o.Seek(0, io.SeekStart)
 	return err
-}
-
-// spool makes a scratch file that counts among those of all texts.
-func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) {
-	s := &textSpool{in: t, scratch: NewScratch(opt)}
-	var err error
-	s.Spool, err = atomicfile.NewSpool(s.scratch.opt.Dir, stem)
-	return s, err
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

@@ -19,7 +19,7 @@ import (
 )
 
 // Stdin is standard input that may be opened again: what the first Open makes of it stays in scratch for
-// the others. An Arrow IPC stream stays only where Options.Again asks for that.
+// the others, until Close. An Arrow IPC stream stays only where Options.Again asks for that.
 type Stdin struct {
 	from io.Reader
 
@@ -40,6 +40,17 @@ func NewStdin(r io.Reader) *Stdin {
 
 // Read implements io.Reader.
 func (s *Stdin) Read(p []byte) (int, error) { return s.from.Read(p) }
+
+// Close gives the scratch back, after which nothing can open or read it any more.
+func (s *Stdin) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts == nil {
+		return nil
+	}
+	s.open, s.err = nil, errOnlyOnce()
+	return s.texts.close()
+}
 
 // begin reads standard input to scratch, unless that was done. Of a stream that need not stay it returns
 // what it begins with, and that is all there will be.
@@ -136,6 +147,7 @@ func peek(from *bufio.Reader) ([]byte, error) {
 // openStdin returns a catalog of what is kept of standard input, or the stream that is not kept.
 func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how cataloging) (c *catalog, once io.Reader, err error) {
 	s := NewStdin(in)
+	a.lent = s == in
 	if once, err = s.begin(ctx, a); err != nil || once != nil {
 		return nil, once, err
 	}

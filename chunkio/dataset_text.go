@@ -31,12 +31,13 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
-// textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, for as
-// long as something can open them again. A text that changes later changes nothing.
+// textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, until
+// close. A text that changes later changes nothing.
 type textTables struct {
 	mu     sync.Mutex
 	tables map[string]*svm.Table
-	bytes  int64 // in the scratch files
+	spools map[*textSpool]struct{} // the scratch files that are open
+	bytes  int64                   // in the scratch files
 
 	rows    map[string]*takenIn // files of rows, by name
 	held    int64               // that taking one of them in held at most
@@ -55,9 +56,8 @@ func (a *access) openText(ctx context.Context, in Input, memory int64) (format.F
 	if known := t.tables[name]; known != nil {
 		return known.Open(in), nil
 	}
-	spool := &textSpool{in: t, scratch: NewScratch(a.opt.Spool)}
-	var err error
-	if spool.Spool, err = atomicfile.NewSpool(spool.scratch.opt.Dir, "ufs-text"); err != nil {
+	spool, err := t.spool(a.opt.Spool, "ufs-text")
+	if err != nil {
 		return nil, err
 	}
 	table, err := parseText(ctx, in, spool, memory)
@@ -84,11 +84,42 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
+// spool makes a scratch file that counts among those of all texts.
+func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) {
+	s := &textSpool{in: t, scratch: NewScratch(opt)}
+	var err error
+	if s.Spool, err = atomicfile.NewSpool(s.scratch.opt.Dir, stem); err != nil {
+		return nil, err
+	}
+	if t.spools == nil {
+		t.spools = map[*textSpool]struct{}{}
+	}
+	t.spools[s] = struct{}{}
+	return s, nil
+}
+
+// close gives all scratch files back. Nothing can be read from them any more.
+func (t *textTables) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs []error
+	for s := range t.spools {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // textSpool is a scratch file that grows within the limit of all.
 type textSpool struct {
 	*atomicfile.Spool
 	in      *textTables
 	scratch *Scratch
+}
+
+// Close gives the space back.
+func (s *textSpool) Close() error {
+	delete(s.in.spools, s)
+	return s.Spool.Close()
 }
 
 func (s *textSpool) Write(p []byte) (int, error) {

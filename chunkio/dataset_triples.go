@@ -11,7 +11,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -77,9 +76,8 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 		}
 		r.names[k], r.leaves[k] = column, i
 	}
-	spool := &textSpool{in: t, scratch: NewScratch(a.opt.Spool)}
-	var err error
-	if spool.Spool, err = atomicfile.NewSpool(spool.scratch.opt.Dir, "ufs-triples"); err != nil {
+	spool, err := t.spool(a.opt.Spool, "ufs-triples")
+	if err != nil {
 		return nil, err
 	}
 	r.to = svm.NewBuilder(names[2], spool, memory)

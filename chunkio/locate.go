@@ -25,7 +25,10 @@ type Place struct {
 
 // Locate finds the columns that [Apply] would write, with the same errors. It reads footers only.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
-	a, _, err := prepare(ctx, inputs, opt)
+	opt = opt.withDefaults()
+	access := opt.access()
+	defer access.close()
+	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return nil, err
 	}

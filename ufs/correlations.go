@@ -67,10 +67,8 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	if err != nil {
 		return tooWide(q.blamed(err))
 	}
-	if e.source != nil {
-		if err := e.source.Close(); err != nil {
-			return err
-		}
+	if err := e.close(); err != nil {
+		return err
 	}
 	if of != nil {
 		e.leaveOut(of.LeftOut)

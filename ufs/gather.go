@@ -66,7 +66,7 @@ func (g *gatherer) gather(ctx context.Context) (*gathered, error) {
 }
 
 // attempt makes all passes once. It leaves the files in g.inputs.
-func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
+func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 	opt := g.reading()
 	policy := opt.Missing
 	// On a grid no column may leave, so that missing values are what the policy says.
@@ -79,7 +79,13 @@ func (g *gatherer) attempt(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, g.leastMemory(ctx, g.inputs, opt, g.plan, err)
 	}
-	defer ds.Close()
+	defer func() {
+		if err != nil {
+			ds.Close()
+			return
+		}
+		e.opened = ds
+	}()
 	if ds.Replayable() {
 		if ds.Table() == nil && g.Plan == "" { // whose files, one by one, would be no table
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())

@@ -1,6 +1,8 @@
 package ufs
 
 import (
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -40,8 +42,21 @@ type gathered struct {
 	warnings []stream.Text
 	wanted   []bool // of columns: those that take part; nil for all
 	passes   int
-	source   rowInput // settled, for further passes; nil from statistics without rows
+	source   rowInput  // settled, for further passes; nil from statistics without rows
+	opened   io.Closer // what source reads from, in scratch files maybe; nil from statistics
 	plan     Budget
+}
+
+// close ends the passes over the rows, and gives the scratch files back that they were read from.
+func (e *gathered) close() error {
+	var errs [2]error
+	if e.source != nil {
+		errs[0] = e.source.Close()
+	}
+	if e.opened != nil {
+		errs[1] = e.opened.Close()
+	}
+	return errors.Join(errs[:]...)
 }
 
 // adders are the states that take the rows of a pass.

@@ -76,6 +76,7 @@ func heapWithin(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
 // begin hands the bounds of the request to the Go runtime until end is called, and makes
 // gonum's LAPACK ride on our kernels.
 func (q *Request) begin() (end func(), err error) {
+	q.keepStdin()
 	process.setUp.Do(func() { process.linearAlgebra = linalg.Use(0) })
 	if process.linearAlgebra != nil {
 		return nil, process.linearAlgebra
@@ -93,6 +94,9 @@ func (q *Request) begin() (end func(), err error) {
 	}
 	process.runs++
 	return sync.OnceFunc(func() {
+		if q.stdin != nil {
+			q.stdin.Close() // scratch that is given up: nothing is lost if that fails
+		}
 		process.Lock()
 		defer process.Unlock()
 		if process.runs--; process.runs == 0 {

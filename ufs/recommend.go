@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -20,7 +19,7 @@ import (
 // what replaces it in r.plain, where the request leaves the method open and nothing in it speaks
 // against that.
 func (q Request) settleSelection(ctx context.Context) (*run, error) {
-	q.Stdin = chunkio.NewStdin(q.Stdin) // of all runs that may come of it
+	q.keepStdin()
 	if q.Method != "" {
 		return q.settle(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,6 +26,7 @@ type Request struct {
 	// Stdin is kept in a scratch file; a stream of Arrow IPC only in a TempDir that is named, and
 	// where it is read more than once.
 	Stdin io.Reader
+	stdin *chunkio.Stdin // what the request has made of it
 	// Plan is a plan file (see WritePlan) to read in place of Inputs: it names the files, and has
 	// all that shapes statistics.
 	Plan string

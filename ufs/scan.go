@@ -76,6 +76,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err != nil {
 		return nil, err
 	}
+	defer e.close()
 	if r.profile != nil && r.plan == nil {
 		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
 	}

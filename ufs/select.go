@@ -80,6 +80,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
 	parts := r.Meter.Busy.Parts()
 	g, e, err := r.selecting(ctx)
+	if e != nil {
+		defer e.close()
+	}
 	if err != nil {
 		return nil, r.blamed(err)
 	}
@@ -88,15 +91,12 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		r.note("method %s: %v", r.Name, r.why)
 	}
 	var spooled int64
-	if e.source != nil {
-		defer e.source.Close()
-		if r.From != method.FromRows && !e.plan.OutOfCore { // not read again: its footers make room
-			spooled = e.source.Spooled()
-			if err := e.source.Close(); err != nil {
-				return nil, err
-			}
-			e.source = nil
+	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again: its footers make room
+		spooled = e.source.Spooled()
+		if err := e.close(); err != nil {
+			return nil, err
 		}
+		e.source = nil
 	}
 	room.For(e.plan.Solver)
 	s = &stream.Selection{

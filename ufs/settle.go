@@ -89,9 +89,18 @@ func (q *Request) limits() error {
 	return nil
 }
 
+// keepStdin lets all runs that come of the request open standard input. The end of the one that begins gives
+// back what it waits in, unless the caller keeps it.
+func (q *Request) keepStdin() {
+	if _, kept := q.Stdin.(*chunkio.Stdin); !kept {
+		q.stdin = chunkio.NewStdin(q.Stdin)
+		q.Stdin = q.stdin
+	}
+}
+
 // input checks what says how the input is read, and fills in its defaults.
 func (q *Request) input() error {
-	q.Stdin = chunkio.NewStdin(q.Stdin)
+	q.keepStdin()
 	if q.SampleRows < 0 {
 		return stream.Usagef("{rows} %d: want 0 (all) or more", q.SampleRows)
 	}

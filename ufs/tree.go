@@ -108,6 +108,7 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 	if err != nil {
 		return nil, err
 	}
+	defer found.close()
 	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill(), Plain: true}); err != nil {
 		return nil, placed(err, found)
 	}

@@ -1,7 +1,9 @@
-// Package leaktest fails a test that leaves goroutines behind.
+// Package leaktest fails a test that leaves goroutines or open files behind.
 package leaktest
 
 import (
+	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -30,4 +32,25 @@ func Goroutines(t testing.TB) func() {
 			}
 		}
 	}
+}
+
+// Files returns a function that fails the test where more files are open than at this moment. Until then no
+// garbage is collected, which would close those that nobody closes. Where the system does not list the files
+// of a process, none are counted.
+func Files(t testing.TB) func() {
+	percent := debug.SetGCPercent(-1)
+	before := OpenFiles()
+	return func() {
+		t.Helper()
+		if after := OpenFiles(); after > before {
+			t.Errorf("%d files are open, and %d were before", after, before)
+		}
+		debug.SetGCPercent(percent)
+	}
+}
+
+// OpenFiles counts the files that are open.
+func OpenFiles() int {
+	list, _ := os.ReadDir("/proc/self/fd")
+	return len(list)
 }

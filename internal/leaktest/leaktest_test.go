@@ -1,6 +1,9 @@
 package leaktest
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // told keeps what a test would fail with.
 type told struct {
@@ -8,8 +11,9 @@ type told struct {
 	failed bool
 }
 
-func (t *told) Helper()      {}
-func (t *told) Error(...any) { t.failed = true }
+func (t *told) Helper()               {}
+func (t *told) Error(...any)          { t.failed = true }
+func (t *told) Errorf(string, ...any) { t.failed = true }
 
 // A goroutine that was there before, and one that ends in time, are none that stay.
 func TestGoroutines(t *testing.T) {
@@ -23,4 +27,23 @@ func TestGoroutines(t *testing.T) {
 		t.Error("it fails without a reason")
 	}
 	close(before)
+}
+
+// A file that nobody closes is told, and one that is closed is not.
+func TestFiles(t *testing.T) {
+	for _, stays := range []bool{false, true} {
+		told := &told{TB: t}
+		check := Files(told)
+		f, err := os.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !stays {
+			f.Close()
+		}
+		if check(); told.failed != stays && OpenFiles() > 0 {
+			t.Errorf("a file that stays %v: told %v", stays, told.failed)
+		}
+		f.Close()
+	}
 }
