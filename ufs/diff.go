@@ -147,7 +147,7 @@ func (r reasons) instead(c Change, kept bool) string {
 	}
 	why := r.place + " " + c.Nearest
 	if kept {
-		why = "explained through " + c.Nearest
+		why = "explained through " + joinNames([]string{c.Nearest})
 	}
 	if v := float64(c.Explained); !math.IsNaN(v) {
 		why += fmt.Sprintf(", with which %.2f%% of it is explained", 100*v)

@@ -175,7 +175,7 @@ func (x *explainer) index() {
 	for _, c := range x.s.Columns {
 		x.reports[c.Name] = c
 		_, kept := x.chosen[c.Name]
-		if at, known := x.chosen[c.Nearest]; known && !kept { // of a group any feature
+		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !kept { // of a group any feature
 			by := x.s.Selected[at].Name
 			x.stands[by] = append(x.stands[by], StandsFor{c.Name, c.Explained})
 		}
@@ -226,6 +226,9 @@ func (x *explainer) resolve(name string, c *correlations) ([]ExplainedColumn, er
 	var made []ExplainedColumn
 	if c != nil {
 		for _, col := range c.columns {
+			if col.Block == "" { // no feature of several, whatever the name asked for
+				continue
+			}
 			if why, out := x.leftOut[col.Name]; out && col.Block == name {
 				made = append(made, ExplainedColumn{Name: col.Name, State: StateLeftOut, Why: why})
 			} else if col.Block == name {

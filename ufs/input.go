@@ -46,16 +46,19 @@ func (q *Request) shape() map[string]string {
 }
 
 // joinNames writes a list as an option has it: comma-separated, names with commas or
-// quotes quoted as in CSV.
+// quotes quoted as in CSV, and a name that is empty: a list of nothing else is no empty list.
 func joinNames(names []string) string {
-	if len(names) == 0 {
-		return ""
+	fields := make([]string, len(names))
+	for i, name := range names {
+		if fields[i] = `""`; name != "" {
+			var b strings.Builder
+			w := csv.NewWriter(&b)
+			_ = w.Write([]string{name}) // a Builder takes everything
+			w.Flush()
+			fields[i] = strings.TrimSuffix(b.String(), "\n")
+		}
 	}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	_ = w.Write(names) // a Builder takes everything
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.Join(fields, ",")
 }
 
 // splitNames reads what joinNames wrote: a comma separates where the quotes before it are even.

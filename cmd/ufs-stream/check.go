@@ -129,7 +129,7 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	var moved [][]string
 	for _, col := range shifts {
 		if c.verbose || col.Moved != "" {
-			moved = append(moved, []string{col.Name, map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), col.Moved})
+			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), col.Moved})
 		}
 	}
 	if len(moved) > 0 {

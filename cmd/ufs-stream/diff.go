@@ -85,13 +85,13 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 	dataLine(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
-			rows = append(rows, []string{strconv.Itoa(f.Rank), f.Name, f.Why})
+			rows = append(rows, []string{strconv.Itoa(f.Rank), screen.Name(f.Name), f.Why})
 		}
 		return rows
 	}
 	var moved, settings [][]string
 	for _, m := range d.Moved {
-		moved = append(moved, []string{m.Name, strconv.Itoa(m.Old), strconv.Itoa(m.New)})
+		moved = append(moved, []string{screen.Name(m.Name), strconv.Itoa(m.Old), strconv.Itoa(m.New)})
 	}
 	for _, s := range d.Settings {
 		settings = append(settings, []string{s.Option, orNone(brief(s.Old)), orNone(brief(s.New))})
@@ -127,7 +127,7 @@ func dataLine(w *screen.Page, d ufs.DataShift) {
 	counted(int64(d.Features), "features")
 	listed := func(names []string, what string) {
 		if n := len(names); n > 0 {
-			said = append(said, what+" "+strings.Join(names[:min(n, fewShown)], ", ")+andMore(n-fewShown))
+			said = append(said, what+" "+strings.Join(screen.Names(names[:min(n, fewShown)]), ", ")+andMore(n-fewShown))
 		}
 	}
 	listed(d.New, "new")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -13,7 +14,7 @@ import (
 // standard deviations.
 func equation(l ufs.LinearCombination) string {
 	var b strings.Builder
-	b.WriteString(l.Name + " =")
+	b.WriteString(screen.Name(l.Name) + " =")
 	first := true
 	add := func(value stream.Number, name string) {
 		sign := map[bool]string{true: " − ", false: " + "}[value < 0]
@@ -33,9 +34,9 @@ func equation(l ufs.LinearCombination) string {
 	ranks := slices.ContainsFunc(l.Terms, func(t ufs.Term) bool { return math.IsNaN(float64(t.Weight)) })
 	for _, t := range l.Terms {
 		if ranks {
-			add(t.Standardized, t.Name)
+			add(t.Standardized, screen.Name(t.Name))
 		} else {
-			add(t.Weight, t.Name)
+			add(t.Weight, screen.Name(t.Name))
 		}
 	}
 	if ranks {

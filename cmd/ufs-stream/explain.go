@@ -137,7 +137,7 @@ func (c *cli) explainTable(w *screen.Page, x *ufs.Explanation) {
 	}
 	w.Printf("\n")
 	for _, col := range x.Columns {
-		w.Printf("\n%s: %s\n", col.Name, verdictOn(col))
+		w.Printf("\n%s: %s\n", screen.Name(col.Name), verdictOn(col))
 		c.standsFor(w, col)
 		if col.Relations == nil {
 			continue
@@ -167,7 +167,7 @@ func verdictOn(col ufs.ExplainedColumn) string {
 			text += ": the selection explains " + percent(float64(*col.Explained)) + " of it"
 		}
 		if col.Nearest != "" {
-			text += ", mostly by " + col.Nearest
+			text += ", mostly by " + screen.Name(col.Nearest)
 		}
 		return text
 	}
@@ -184,7 +184,7 @@ func (c *cli) standsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	}
 	var names []string
 	for _, s := range c.firstOf(len(col.StandsFor)) {
-		names = append(names, fmt.Sprintf("%s (%s)", col.StandsFor[s].Name, percent(float64(col.StandsFor[s].Explained))))
+		names = append(names, fmt.Sprintf("%s (%s)", screen.Name(col.StandsFor[s].Name), percent(float64(col.StandsFor[s].Explained))))
 	}
 	w.Printf("  stands for %s: %s%s\n", plural(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMore(len(col.StandsFor)-len(names)))
 }
@@ -238,7 +238,7 @@ func (c *cli) relations(w *screen.Page, col ufs.ExplainedColumn) {
 	terms := slices.DeleteFunc(slices.Clone(r.Terms), func(t ufs.Term) bool { return t.Standardized == 0 })
 	var rows [][]string
 	for _, i := range c.firstOf(len(terms)) {
-		rows = append(rows, []string{"  " + terms[i].Name, rough(terms[i].Weight), rough(terms[i].Standardized)})
+		rows = append(rows, []string{"  " + screen.Name(terms[i].Name), rough(terms[i].Weight), rough(terms[i].Standardized)})
 	}
 	if rows != nil {
 		shown := len(rows)
@@ -250,7 +250,7 @@ func (c *cli) relations(w *screen.Page, col ufs.ExplainedColumn) {
 	}
 	rows = nil
 	for _, n := range r.Nearest {
-		rows = append(rows, []string{"  " + n.Name, rough(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
+		rows = append(rows, []string{"  " + screen.Name(n.Name), rough(n.Correlation), map[bool]string{true: "yes"}[n.Selected]})
 	}
 	if rows == nil {
 		return

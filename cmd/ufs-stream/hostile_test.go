@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // hostileNames are names of columns that want to be something else: another line, a command of the
@@ -24,6 +25,7 @@ func hostileNames() []string {
 		"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "{{.}}", "a\u202egpj.exe", "zero\u200bwidth\ufeff",
 		strings.Repeat("long ", 1<<14), "=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\ttab", "back\rreturn",
 		`quoted", comma`, "a' OR 1=1; --", "%s%n%!d(x)", "{anchors}", "*/ -- #", "\u2028line",
+		"", " ", ".", "..", "/", "a/../b",
 	}
 }
 
@@ -199,5 +201,74 @@ func TestHostileNames(t *testing.T) {
 	}
 	if len(s.Selected)+len(s.LeftOut) < len(names) {
 		t.Errorf("%d selected, %d left out of %d", len(s.Selected), len(s.LeftOut), len(names))
+	}
+}
+
+// TestBlankNames: a column whose name is empty, a space or a place in a tree of folders is seen in what every
+// verb shows, can be asked for, and is found again by apply.
+func TestBlankNames(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	rng := rand.New(rand.NewPCG(1, 1))
+	names := []string{"", " ", ".", "..", "/", "plain"}
+	columns := make([][]float64, len(names))
+	for j := range columns {
+		columns[j] = make([]float64, 60)
+		for i := range columns[j] {
+			columns[j][i] = rng.NormFloat64() / 100
+			if j == 1 || j == 5 { // plain and the space are nearly the empty one
+				columns[j][i] += columns[0][i] * 100
+			}
+		}
+	}
+	copied := slices.Clone(columns[0])
+	in := columnsFile(t, at("in.parquet"), append(names, "copy"), append(columns, copied)...)
+	for _, c := range []struct {
+		shows []string
+		args  []string
+	}{
+		{[]string{"\n\"\" ", "\n\" \" ", "\n.. ", "\n/ "}, []string{"inspect", in}},
+		{nil, []string{"select", in, "-k", "6", "--exclude", "copy", "--method", "greedy", "-o", at("all.json")}},
+		{nil, []string{"select", in, "-k", "2", "--keep", "/,..", "--method", "greedy", "-o", at("two.json")}},
+		{[]string{`  ""  `, `  " "  `}, []string{"select", in, "-k", "6", "--exclude", "copy"}},
+		{[]string{`  ""  `}, []string{"select", in, "-k", "1", "--columns", `""," "`}},
+		{[]string{`  "": not among`}, []string{"select", in, "-k", "2", "--columns", "/,.", "--method", "greedy"}},
+		{[]string{`from`, `  "": `, `mostly by`}, []string{"select", in, "-k", "2", "--keep", `" "`, "--exclude", "copy", "--method", "greedy", "-v"}},
+		{[]string{`  ""  `}, []string{"path", in, "-k", "6", "--exclude", "copy"}},
+		{[]string{`""`, `= ""` + "\n"}, []string{"redundancy", in}},
+		{[]string{"\n\"\": kept", `  " "`, "\n\" \": kept"}, []string{"explain", "", " ", "--selection", at("all.json"), in}},
+		{[]string{"  \"\"  ", "  /"}, []string{"diff", at("two.json"), at("all.json")}},
+		{nil, []string{"scan", in, "-o", at("in.ufs")}},
+		{[]string{"\n\"\" ", "\n\" \" "}, []string{"inspect", at("in.ufs")}},
+		{[]string{"\n\"\" ", "\n\" \" "}, []string{"check", "--selection", at("two.json"), "--stats", at("in.ufs"), "-v"}},
+		{[]string{"- \"\"\n"}, []string{"select", in, "-k", "6", "--exclude", "copy", "--format", "yaml"}},
+	} {
+		r := runHostile(t, c.args...)
+		if r.code != exit.Done && r.code != exit.Stale {
+			t.Errorf("%q: exit code %d\n%s", c.args, r.code, r.err)
+		}
+		if n := strings.Count(r.out, ": kept"); c.args[0] == "explain" && n != 2 {
+			t.Errorf("%q: %d columns explained", c.args, n)
+		}
+		for _, want := range c.shows {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%q: no %q in\n%s", c.args, want, r.out)
+			}
+		}
+	}
+	r := runHostile(t, "select", in, "-k", "6", "--exclude", "copy", "--format", "sql")
+	if r.code != exit.Usage || !strings.Contains(r.err, `column "", or of a field in it, is empty`) {
+		t.Errorf("SQL: exit code %d, %s", r.code, r.err)
+	}
+	sel := readSelection(t, at("all.json"))
+	must(t, "apply", in, "--selection", at("all.json"), "-o", at("out.parquet"))
+	for i, col := range decoded[ufs.Inspection](t, "inspect", at("out.parquet")).Columns {
+		if want := sel.Selected[i].Name; col.Name != want || !slices.Contains(names, want) {
+			t.Errorf("column %d is %q, want %q", i, col.Name, want)
+		}
+	}
+	must(t, "select", at("out.parquet"), "-k", "6", "--method", "greedy", "-o", at("again.json"))
+	if d := decoded[ufs.Difference](t, "diff", at("all.json"), at("again.json")); d.Both != 6 || len(d.Came)+len(d.Went) > 0 {
+		t.Errorf("of what apply wrote another choice: %+v", d)
 	}
 }

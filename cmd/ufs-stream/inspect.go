@@ -80,7 +80,11 @@ func (c *cli) renderInspection(w io.Writer, s *ufs.Inspection, format string) er
 	head = append(head, "feature", "why not")
 	var rows [][]string
 	for _, col := range columns {
-		r := []string{col.Name, col.Type, count(col.Nulls)}
+		name := col.Name
+		if format != "csv" && !folded {
+			name = screen.Name(name)
+		}
+		r := []string{name, col.Type, count(col.Nulls)}
 		if s.Scanned {
 			r = append(r, count(col.NaNs), count(col.Infs), number(col.Min), number(col.Max))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -51,8 +52,9 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	folded := make([]ufs.InspectedColumn, len(groups))
 	for i, g := range groups {
 		folded[i] = g.sum
+		folded[i].Name = screen.Name(g.sum.Name)
 		if g.count > 1 {
-			folded[i].Name = fmt.Sprintf("%s … %s (%s columns)", g.sum.Name, g.last, humanize.Comma(int64(g.count)))
+			folded[i].Name = fmt.Sprintf("%s … %s (%s columns)", folded[i].Name, screen.Name(g.last), humanize.Comma(int64(g.count)))
 		}
 	}
 	return folded

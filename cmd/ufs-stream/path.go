@@ -139,7 +139,7 @@ func curveTable(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	}
 	var rows [][]string
 	for _, t := range p.Points {
-		row := []string{strconv.Itoa(t.K), t.Name, rough(t.Error), percent(float64(t.Explained))}
+		row := []string{strconv.Itoa(t.K), screen.Name(t.Name), rough(t.Error), percent(float64(t.Explained))}
 		if known {
 			row = append(row, percent(1-float64(*t.Least)))
 		}

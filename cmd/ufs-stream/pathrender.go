@@ -74,7 +74,7 @@ func gridTable(w *screen.Page, g *stream.Grid) {
 		if !t.Converged {
 			state = "no"
 		}
-		rows[i] = []string{rough(t.Alpha), rough(secondOf(t)), rough(t.Objective), strconv.Itoa(t.Iterations), state, rough(t.Agreement), strings.Join(t.Selected[:min(3, len(t.Selected))], " ") + " …"}
+		rows[i] = []string{rough(t.Alpha), rough(secondOf(t)), rough(t.Objective), strconv.Itoa(t.Iterations), state, rough(t.Agreement), strings.Join(screen.Names(t.Selected[:min(3, len(t.Selected))]), " ") + " …"}
 		if priced {
 			rows[i] = append(rows[i], rough(*t.Cost))
 		}

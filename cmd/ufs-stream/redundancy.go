@@ -149,7 +149,7 @@ func (c *cli) redundancyTable(w *screen.Page, r *ufs.Redundant) {
 	w.Printf("\n%s kept, no two correlated above %v; %d dropped", plural(len(r.Kept), "column"), float64(r.Threshold), len(r.Dropped))
 	for i, at := range c.firstOf(len(r.Dropped)) {
 		d := r.Dropped[at]
-		w.Printf("%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], d.Name, d.For, rough(d.Correlation))
+		w.Printf("%s%s for %s (%s)", map[bool]string{true: ": ", false: ", "}[i == 0], screen.Name(d.Name), screen.Name(d.For), rough(d.Correlation))
 	}
 	w.Printf("%s\n", andMore(len(r.Dropped)-len(c.firstOf(len(r.Dropped)))))
 	c.leftOutTable(w, r.LeftOut)
@@ -168,10 +168,10 @@ func (c *cli) clusterTable(w *screen.Page, clusters []ufs.AlikeCluster) {
 	for _, cl := range shown {
 		var others []string
 		for _, i := range c.firstOf(len(cl.Columns) - 1) {
-			others = append(others, cl.Columns[i+1].Name)
+			others = append(others, screen.Name(cl.Columns[i+1].Name))
 		}
 		list := strings.Join(others, ", ") + andMore(len(cl.Columns)-1-len(others))
-		table = append(table, []string{strconv.Itoa(cl.Cluster), humanize.Comma(int64(len(cl.Columns))), percent(float64(cl.Explained)), cl.Representative, rough(cl.Columns[0].Ratio), list})
+		table = append(table, []string{strconv.Itoa(cl.Cluster), humanize.Comma(int64(len(cl.Columns))), percent(float64(cl.Explained)), screen.Name(cl.Representative), rough(cl.Columns[0].Ratio), list})
 	}
 	w.Printf("\n")
 	w.Table([]string{">cluster", ">columns", ">explained", "representative", ">ratio", "and"}, table)
@@ -192,7 +192,7 @@ func (c *cli) duplicates(w *screen.Page, r *ufs.Redundant) {
 			w.Printf("  %s\n", equation(ufs.LinearCombination{Name: own.Name, Constant: own.Constant, Terms: []ufs.Term{{Name: d.Name, Weight: own.Weight}}}))
 		}
 		if more := andMore(len(d.Copies) - len(c.firstOf(len(d.Copies)))); more != "" {
-			w.Printf(" %s of %s\n", more, d.Name)
+			w.Printf(" %s of %s\n", more, screen.Name(d.Name))
 		}
 	}
 	c.moreOf(w, len(r.Duplicates))

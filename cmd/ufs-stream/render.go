@@ -177,7 +177,7 @@ func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
-		rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), rough(f.Score)}
+		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), strconv.Itoa(f.Column), rough(f.Score)}
 		if errors {
 			rows[i] = append(rows[i], percent(1-float64(f.Error)))
 		}
@@ -283,13 +283,13 @@ func (c *cli) droppedTable(w *screen.Page, s *stream.Selection) {
 	if !c.verbose {
 		least := dropped[len(dropped)-1]
 		w.Printf("\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
-			humanize.Comma(int64(len(dropped))), percent(float64(dropped[0].Explained)), dropped[0].Name,
-			percent(float64(least.Explained)), least.Name)
+			humanize.Comma(int64(len(dropped))), percent(float64(dropped[0].Explained)), screen.Name(dropped[0].Name),
+			percent(float64(least.Explained)), screen.Name(least.Name))
 		return
 	}
 	w.Printf("\nnot selected:\n")
 	for _, col := range dropped {
-		w.Printf("  %s: %s explained, mostly by %s\n", col.Name, percent(float64(col.Explained)), col.Nearest)
+		w.Printf("  %s: %s explained, mostly by %s\n", screen.Name(col.Name), percent(float64(col.Explained)), screen.Name(col.Nearest))
 	}
 }
 
@@ -304,7 +304,7 @@ func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 		shown = left[:shortList]
 	}
 	for _, l := range shown {
-		w.Printf("  %s: %s\n", l.Name, strings.TrimSpace(l.Why))
+		w.Printf("  %s: %s\n", screen.Name(l.Name), strings.TrimSpace(l.Why))
 	}
 	if n := len(left) - len(shown); n > 0 {
 		w.Printf("  and %d more; -v lists them\n", n)

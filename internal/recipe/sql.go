@@ -26,7 +26,7 @@ const input = "input"
 
 // sql is a query of the columns.
 func (r *Recipe) sql() (string, error) {
-	if err := r.checkCase(); err != nil {
+	if err := r.checkNames(); err != nil {
 		return "", err
 	}
 	quote, value := identifier(`"`), duckDBValue
@@ -66,9 +66,14 @@ func (r *Recipe) sql() (string, error) {
 	return b.String(), nil
 }
 
-// checkCase refuses a chosen column whose name differs from another one's by the case of its
-// letters only: SQL does not tell them apart.
-func (r *Recipe) checkCase() error {
+// checkNames refuses a chosen column whose name SQL cannot say: an empty one, and one that differs from
+// another one's by the case of its letters only, which SQL does not tell apart.
+func (r *Recipe) checkNames() error {
+	for _, c := range r.Columns {
+		if c.Name == "" || slices.Contains(c.Path, "") {
+			return stream.Usagef("{format} sql: the name of column %q, or of a field in it, is empty, and SQL knows no such name; rename it, or write the columns with apply", c.Name)
+		}
+	}
 	spelled := make(map[string][]string)
 	add := func(name string) {
 		folded := strings.ToLower(name)

@@ -100,3 +100,12 @@ func TestWriter(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// A name that would not be seen, or of which no one sees where it ends, stands in quotes.
+func TestName(t *testing.T) {
+	for s, want := range map[string]string{"": `""`, " ": `" "`, "\u00a0a": "\"\u00a0a\"", "a\n": "\"a\n\"", "a b": "a b", ".": ".", `"`: `"`} {
+		if got := Name(s); got != want {
+			t.Errorf("%q is shown as %s, want %s", s, got, want)
+		}
+	}
+}

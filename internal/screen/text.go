@@ -24,6 +24,24 @@ func Text(s string) string { return shown(s, false) }
 // Lines is [Text] but for line breaks, which stay.
 func Lines(s string) string { return shown(s, true) }
 
+// Name is the name of a column among others: in quotes where it is empty, or begins or ends with space, and
+// so would not be seen.
+func Name(s string) string {
+	if s == "" || strings.TrimSpace(s) != s {
+		return `"` + s + `"`
+	}
+	return s
+}
+
+// Names is [Name] for each of a list.
+func Names(list []string) []string {
+	shown := make([]string, len(list))
+	for i, s := range list {
+		shown[i] = Name(s)
+	}
+	return shown
+}
+
 func shown(s string, lines bool) string {
 	if isPlain(s, lines) {
 		return s
