@@ -75,7 +75,7 @@ func fault(name string, b []byte, err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		at = syntax.Offset
+		at, err = syntax.Offset, stream.PlainJSON(err)
 	case errors.As(err, &kind):
 		at = kind.Offset
 		err = fmt.Errorf("%s holds a %s, which it cannot", kind.Field, kind.Value)

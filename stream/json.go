@@ -46,6 +46,8 @@ func PlainJSON(err error) error {
 			place = kind.Field[strings.LastIndex(kind.Field, ".")+1:] // types stand among the fields before it
 		}
 		return &jsonError{fmt.Sprintf("%s is of JSON's kind %s, which it cannot be", place, what), err}
+	case strings.HasSuffix(err.Error(), "exceeded max depth"): // as both of Go's packages say it
+		return &jsonError{"values are nested more than 10,000 deep", err}
 	}
 	return &jsonError{strings.TrimPrefix(err.Error(), "json: "), err}
 }

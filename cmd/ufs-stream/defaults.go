@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/program"
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -158,17 +159,18 @@ func fromConfig(ctx context.Context, path string, known []string) ([]setting, er
 		}
 		end := strings.IndexAny(line, ":=")
 		if end < 1 {
-			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; several values stand behind one another with commas", at, line)
+			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; several values stand behind one another with commas", at, screen.Cut(line))
 		}
 		flag := strings.TrimSpace(line[:end])
+		named := screen.Cut(flag)
 		value, err := configValue(strings.TrimSpace(line[end+1:]))
 		switch {
 		case err != nil:
-			return nil, stream.Usagef("%s: %s: %v", at, flag, err)
+			return nil, stream.Usagef("%s: %s: %v", at, named, err)
 		case !slices.Contains(known, flag):
-			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, flag, program.DidYouMean(flag, known))
+			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, named, program.DidYouMean(named, known))
 		case slices.ContainsFunc(list, func(s setting) bool { return s.flag == flag }):
-			return nil, stream.Usagef("%s: %s stands here for the second time", at, flag)
+			return nil, stream.Usagef("%s: %s stands here for the second time", at, named)
 		}
 		list = append(list, setting{flag, value, at})
 	}
@@ -181,11 +183,11 @@ func configValue(s string) (string, error) {
 	case s == "":
 		return "", fmt.Errorf("there is no value; to leave the flag alone put # before the line")
 	case s[0] == '[' || s[0] == '{' || s[0] == '|' || s[0] == '>':
-		return "", fmt.Errorf("%s: want the value as on the command line, several with commas; one that begins so in quotes", s)
+		return "", fmt.Errorf("%s: want the value as on the command line, several with commas; one that begins so in quotes", screen.Cut(s))
 	case s[0] == '"' || s[0] == '\'':
 		quoted, rest, ok := cutQuoted(s)
 		if rest = strings.TrimSpace(rest); !ok || rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("%s: the quotes do not end as they begin", s)
+			return "", fmt.Errorf("%s: the quotes do not end as they begin", screen.Cut(s))
 		}
 		return quoted, nil
 	}

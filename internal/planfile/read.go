@@ -128,9 +128,10 @@ func torn(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early: it was cut off")
 	}
+	plain := stream.PlainJSON(err)
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if errors.As(err, &syntax) && plain.Error() == err.Error() {
 		return errors.New("it is no plan: it is not JSON")
 	}
-	return stream.PlainJSON(err)
+	return plain
 }

@@ -81,7 +81,7 @@ func (p *Page) Table(head []string, rows [][]string) {
 	for _, r := range append([][]string{names}, rows...) {
 		cells := make([]string, len(r))
 		for j, c := range r {
-			cells[j] = cut(Text(c))
+			cells[j] = Cut(Text(c))
 			width[j] = max(width[j], utf8.RuneCountInString(cells[j]))
 		}
 		all = append(all, cells)
@@ -102,8 +102,8 @@ func (p *Page) Table(head []string, rows [][]string) {
 	p.write(b.String())
 }
 
-// cut is s without its middle, where it is longer than a cell may be.
-func cut(s string) string {
+// Cut is s without its middle, where it is longer than a cell of a Table may be.
+func Cut(s string) string {
 	if len(s) <= longCell || utf8.RuneCountInString(s) <= longCell {
 		return s
 	}

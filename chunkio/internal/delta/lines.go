@@ -158,7 +158,7 @@ func parseLine(line []byte, a *action) error {
 		return nil
 	}
 	if err := json.Unmarshal(line, a); err != nil {
-		return fmt.Errorf("is no action: %w", err)
+		return fmt.Errorf("is no action: %w", stream.PlainJSON(err))
 	}
 	return nil
 }

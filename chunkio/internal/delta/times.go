@@ -157,7 +157,7 @@ func (t *table) inCommitTimeOf(ctx context.Context, c commit) (at time.Time, err
 			CommitInfo struct{ InCommitTimestamp *int64 }
 		}
 		if err := json.Unmarshal(line, &a); err != nil {
-			return t.damaged(c.file().name, "line 1 is no commitInfo: %w", err)
+			return t.damaged(c.file().name, "line 1 is no commitInfo: %w", stream.PlainJSON(err))
 		}
 		if a.CommitInfo.InCommitTimestamp == nil {
 			return t.damaged(c.file().name, "line 1 has no commitInfo with an inCommitTimestamp, which the table's %s promises", inCommitKey)

@@ -24,6 +24,7 @@ type avroRows struct {
 	from   io.Reader
 	name   string
 	most   int // bytes of a block, compressed or not
+	names  int // bytes of the columns' names
 	schema *avroSchema
 	codec  string
 	sync   [16]byte
@@ -31,7 +32,7 @@ type avroRows struct {
 }
 
 func newAvro(c cutter) (*avroRows, error) {
-	r := &avroRows{from: c.from, name: c.name, most: c.most}
+	r := &avroRows{from: c.from, name: c.name, most: c.most, names: c.mostNames()}
 	if err := r.readHeader(); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
@@ -95,7 +96,7 @@ func (r *avroRows) readHeader() error {
 		return fmt.Errorf("codec %q cannot be read: want null, deflate, snappy or zstandard", r.codec)
 	}
 	var err error
-	r.schema, err = parseAvroSchema(meta["avro.schema"])
+	r.schema, err = parseAvroSchema(meta["avro.schema"], r.names)
 	return err
 }
 

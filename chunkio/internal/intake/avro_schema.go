@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // avroSchema is the schema of a file: a record, whose fields are columns.
@@ -14,6 +16,7 @@ type avroSchema struct {
 	skipped []avroSkipped
 	named   map[string]*avroNode
 	count   int // of nodes
+	room    int // bytes of names that may follow
 }
 
 // avroSkipped is a column of values that are no column's.
@@ -36,15 +39,15 @@ type avroNode struct {
 // mostNodes bounds a schema: named types within each other multiply.
 const mostNodes = 1 << 21
 
-// parseAvroSchema reads a schema, in JSON.
-func parseAvroSchema(text []byte) (*avroSchema, error) {
+// parseAvroSchema reads a schema, in JSON. The names of its columns take no more bytes than mostNames.
+func parseAvroSchema(text []byte, mostNames int) (*avroSchema, error) {
 	var raw any
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil {
-		return nil, errors.New("the schema is no JSON: " + err.Error()) // an io.EOF is none of the file
+		return nil, errors.New("the schema is no JSON: " + stream.PlainJSON(err).Error()) // an io.EOF is none of the file
 	}
-	s := &avroSchema{named: map[string]*avroNode{}}
+	s := &avroSchema{named: map[string]*avroNode{}, room: mostNames}
 	root, err := s.parse(raw, "", 0)
 	if err != nil {
 		return nil, err
@@ -181,6 +184,9 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 			within := n.names[i]
 			if name != "" {
 				within = name + "." + within
+			}
+			if s.room -= len(within); s.room < 0 {
+				return nil, errors.New("the names of the columns, with those of the records that they are in, take too much memory")
 			}
 			var err error
 			if at.fields[i], err = s.place(f, within, depth+1); err != nil {

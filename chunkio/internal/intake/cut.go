@@ -37,6 +37,10 @@ type cutter struct {
 // of JSON may have few members of many columns.
 func (c *cutter) mostCells() int { return c.goal / 2 }
 
+// mostNames bounds the bytes of the columns' names together, where they are longer than what tells them: all
+// members of an object have the object's name before their own.
+func (c *cutter) mostNames() int { return 4 * c.most }
+
 // fill reads until so many bytes wait, or all.
 func (c *cutter) fill(n int) error {
 	for len(c.buf) < n && !c.done {

@@ -98,6 +98,7 @@ func (r *ndjsonRows) fault(p piece, line int64, d *jsontext.Decoder, err error) 
 		if err = e.Err; errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the object does not end")
 		}
+		err = stream.PlainJSON(err)
 	}
 	e := stream.Dataf(r.name, "line %d: %w", line, err)
 	e.Remedy = stream.PlainText("NDJSON has one object a line; jq writes other JSON so")
@@ -196,8 +197,8 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 			}
 			return nil
 		}
-		if len(o.columns) == mostColumns {
-			return fmt.Errorf("more than %d different members: are keys among them that should be values?", mostColumns)
+		if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
+			return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
 		}
 		o.see(string(name), kindOfJSON(value, quoted))
 		return nil

@@ -31,6 +31,7 @@ type observed struct {
 	columns []Column
 	index   map[string]int
 	rows    int64
+	named   int // bytes of the names that were seen, not told before
 }
 
 func newObserved(columns []Column) *observed {
