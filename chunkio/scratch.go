@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,6 +30,7 @@ type ScratchOptions struct {
 type Scratch struct {
 	opt  ScratchOptions
 	open func(dir string, total int64) (disk, error) // replaced in tests
+	asks *faults.Disk                                // before a file is made, and a record read or written
 
 	mu         sync.Mutex
 	used, most int64
@@ -47,6 +50,12 @@ func NewScratch(opt ScratchOptions) *Scratch {
 		opt.Dir = os.TempDir()
 	}
 	return &Scratch{opt: opt, open: openDisk, files: make(map[*scratchFile]struct{})}
+}
+
+// Under has the context of a test break the disk beneath s: see package faults.
+func (s *Scratch) Under(ctx context.Context) *Scratch {
+	s.asks = faults.Of(ctx)
+	return s
 }
 
 // ScratchBuffers is the number of records that a pass holds in memory, and a file keeps
@@ -106,7 +115,11 @@ func (s *Scratch) file(name string, total int64, record int) (*scratchFile, erro
 	if err := s.check(total); err != nil {
 		return nil, err
 	}
-	d, err := s.open(s.opt.Dir, total)
+	err := s.asks.Changing(s.opt.Dir, "make")
+	var d disk
+	if err == nil {
+		d, err = s.open(s.opt.Dir, total)
+	}
 	if err != nil {
 		return nil, s.full(err)
 	}

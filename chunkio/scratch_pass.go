@@ -3,6 +3,7 @@ package chunkio
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"unsafe"
@@ -82,7 +83,14 @@ func (f *scratchFile) forget() {
 }
 
 func (f *scratchFile) read(i int, buf []byte) error {
-	if _, err := f.disk.ReadAt(buf, f.offset(i)); err != nil {
+	allowed, err := f.in.asks.Reading(f.in.opt.Dir, buf)
+	if err == nil {
+		_, err = f.disk.ReadAt(allowed, f.offset(i))
+	}
+	if err == nil && len(allowed) < len(buf) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return f.fault(i, err)
 	}
 	if xxhash.Sum64(buf) != f.sums[i] {
@@ -105,14 +113,18 @@ func (f *scratchFile) fault(i int, err error) error {
 	if f.places != nil {
 		return f.places.damaged(stream.Errorf("%s, record %d: %w", f.name, i, err))
 	}
-	return fmt.Errorf("scratch file in %s, %s: record %d: %w; choose another {temp-dir}", f.in.opt.Dir, f.name, i, err)
+	return stream.Errorf("scratch file in %s, %s: record %d: %w; choose another {temp-dir}", f.in.opt.Dir, f.name, i, err)
 }
 
 func (f *scratchFile) write(i int, buf []byte) error {
 	if err := f.spare(i); err != nil {
 		return err
 	}
-	if _, err := f.disk.WriteAt(buf, f.offset(i)); err != nil {
+	err := f.in.asks.Changing(f.in.opt.Dir, "write")
+	if err == nil {
+		_, err = f.disk.WriteAt(buf, f.offset(i))
+	}
+	if err != nil {
 		return f.in.full(fmt.Errorf("%s: record %d: %w", f.name, i, err))
 	}
 	f.sums[i] = xxhash.Sum64(buf)

@@ -43,7 +43,7 @@ func (t *trial) overRows(ctx context.Context, told func(step int), do func(conte
 	if err != nil {
 		return err
 	}
-	if stages, err = t.openScratch(stages); err != nil {
+	if stages, err = t.openScratch(ctx, stages); err != nil {
 		return err
 	}
 	if stages == nil {
@@ -76,7 +76,7 @@ func (t *trial) openStages(ctx context.Context, told func(step int)) (*resume.St
 
 // openScratch makes the scratch of a plan out of core, for stages or without. A checkpoint that
 // nobody asked for gives way to a {temp-dir} that was named, and where there is no room in it.
-func (t *trial) openScratch(stages *resume.Stages) (*resume.Stages, error) {
+func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume.Stages, error) {
 	plan := t.from.plan
 	if !plan.OutOfCore {
 		return stages, nil
@@ -85,7 +85,7 @@ func (t *trial) openScratch(stages *resume.Stages) (*resume.Stages, error) {
 	unasked := stages != nil && !t.keepsRows()
 	if unasked && t.TempDir != "" {
 		t.note("the iterations are not saved: their files go to {temp-dir}; name a {checkpoint} folder to keep them")
-		return t.openScratch(nil)
+		return t.openScratch(ctx, nil)
 	}
 	if stages != nil {
 		opt = t.keptScratch(t.checkpoint.at().Path())
@@ -93,11 +93,11 @@ func (t *trial) openScratch(stages *resume.Stages) (*resume.Stages, error) {
 	if unasked {
 		need += plan.rewritten
 	}
-	t.scratch = chunkio.NewScratch(opt)
+	t.scratch = chunkio.NewScratch(opt).Under(ctx)
 	err := t.scratch.Reserve(need)
 	if err != nil && unasked {
 		t.note("the iterations are not saved: %v", err)
-		return t.openScratch(nil)
+		return t.openScratch(ctx, nil)
 	}
 	t.Scratch = t.scratch
 	return stages, err

@@ -1,5 +1,6 @@
 // Package faults lets a test break the file system beneath a run: its context carries a [Disk], which
-// package localfile asks before it reads a file and package atomicfile before it changes one. A context
+// package localfile asks before it reads a file and package atomicfile before it changes one, and the scratch
+// of methods over rows before it does either, by the name of its folder. A context
 // without a Disk, as every one outside of tests is, costs a look-up for each file that is opened.
 package faults
 
