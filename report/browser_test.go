@@ -51,6 +51,9 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("name %d is not shown as it is: %.60q", i, f.Name)
 		}
 	}
+	if got := browsertest.Ask[[]string](b, `[...new Set([...document.querySelectorAll('.name:empty')].map(e => getComputedStyle(e, '::before').content))]`); len(got) != 1 || got[0] != `"(no name)"` {
+		t.Errorf("empty names are shown as %q", got)
+	}
 	if n := browsertest.Ask[int](b, `document.scripts.length + document.querySelectorAll('img, iframe, object, [onerror], [onload], [style]').length`); n != 1 {
 		t.Errorf("%d scripts and intruders", n)
 	}

@@ -34,9 +34,4 @@ func chosenOf(s *stream.Selection) *chosenView {
 const tagName = 40
 
 // tag is a name in the list of the chosen.
-func tag(name string) string {
-	if name == "" {
-		return "(no name)"
-	}
-	return cut(name, tagName)
-}
+func tag(name string) string { return cut(name, tagName) }
