@@ -50,10 +50,7 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 		return err
 	}
 	var marks []atomicfile.Finished
-	g.file, marks, err = atomicfile.ResumeFile(ctx, out, func(f atomicfile.Finished) bool {
-		var m marked
-		return json.Unmarshal(f.Detail, &m) == nil && m.File < len(g.recipes) && f.Recipe == g.recipes[m.File]
-	})
+	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.wants)
 	if err != nil {
 		return err
 	}
@@ -67,6 +64,12 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 	}
 	a.growing = g
 	return a.writeFile(ctx, g.file, fields, a.columns, files)
+}
+
+// wants reports whether a mark is of what this run writes.
+func (g *growing) wants(f atomicfile.Finished) bool {
+	var m marked
+	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && f.Recipe == g.recipes[m.File]
 }
 
 // recipesOf names by input all that shapes the file up to the end of its rows.

@@ -67,7 +67,7 @@ func (f *requestFlags) lake(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
 	fs.Lookup("version").DefValue = "0" // which help does not show
-	fs.Var((*moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
+	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	f.stores(fs)
 }
 
@@ -354,29 +354,6 @@ func strayNumber(inputs []string) string {
 }
 
 func (n *shardCount) Type() string { return "number" }
-
-// moment is a flag of a time. Without a zone it is in UTC, without a clock the day's beginning.
-type moment time.Time
-
-// String, Set and Type implement pflag.Value.
-func (m *moment) String() string {
-	if t := time.Time(*m); !t.IsZero() {
-		return t.Format(time.RFC3339Nano)
-	}
-	return ""
-}
-
-func (m *moment) Set(s string) error {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			*m = moment(t)
-			return nil
-		}
-	}
-	return errors.New("want a time, as 2026-01-31 or 2026-01-31T08:00:00Z")
-}
-
-func (m *moment) Type() string { return "time" }
 
 // choice is a flag with a fixed set of values.
 type choice struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -90,3 +91,29 @@ func (b *Bytes) Set(s string) error {
 
 // Type implements pflag.Value.
 func (b *Bytes) Type() string { return "size" }
+
+// Moment is a flag of a time: "2026-01-31", "2026-01-31T08:00:00+01:00". Without a zone it is in UTC, without a
+// clock the day's beginning.
+type Moment time.Time
+
+// String implements pflag.Value.
+func (m *Moment) String() string {
+	if t := time.Time(*m); !t.IsZero() {
+		return t.Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// Set implements pflag.Value.
+func (m *Moment) Set(s string) error {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			*m = Moment(t)
+			return nil
+		}
+	}
+	return errors.New("want a time, as 2026-01-31 or 2026-01-31T08:00:00Z")
+}
+
+// Type implements pflag.Value.
+func (m *Moment) Type() string { return "time" }

@@ -48,6 +48,17 @@ type logHead struct {
 	Lengths []int             `json:"lengths"` // of the runs of numbers
 }
 
+// fill says that the numbers take so many bytes.
+func (h *logHead) fill(bytes int64) bool {
+	for _, n := range h.Lengths {
+		if n < 0 || int64(n) > bytes/8 {
+			return false
+		}
+		bytes -= 8 * int64(n)
+	}
+	return bytes == 0
+}
+
 const (
 	logMagic   = "ufslog 1"
 	logPrefix  = 4 + 8
@@ -141,7 +152,7 @@ func readLogged(from io.Reader, at int64) (one logged, size int64, err error) {
 	if _, err := io.ReadFull(from, tail); err != nil {
 		return one, 0, cut(err)
 	}
-	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &one.head) != nil {
+	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &one.head) != nil || !one.head.fill(body) {
 		return one, 0, errNotAsWritten
 	}
 	one.body = at + logPrefix + head

@@ -1,0 +1,72 @@
+package chunkio
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// FuzzList reads @lists of any text. What they name is there, once, in the order of its bytes, and is named by a list
+// of itself; all else is refused as usage or as bad data. Places outside of the folder are left out: the lines that
+// name some are read, and not looked for.
+func FuzzList(f *testing.F) {
+	for _, text := range []string{
+		"a.csv\nb.csv\n", "# comment\r\n\r\n a.csv \r\n", "\ufeffa.csv", "*.csv", "day=1", "a.csv\na.csv", "day=*/\n", "@list", "a.csv\n@list\n", "", "\n#\n", "a.csv\x00", "[", "{a,b}.csv",
+		"./a.csv\nday=1/c.csv", "-", "a.csv\n-\n", "day=1\nday=1/c.csv", "**/c.csv", "gone.csv", "*", "a.plan.json", "\xff",
+	} {
+		f.Add(text)
+	}
+	dir := f.TempDir()
+	for _, name := range []string{"a.csv", "b.csv", "[", "day=1/c.csv", "day=2/d.csv"} {
+		path := filepath.Join(dir, name)
+		must.Do(f, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(f, os.WriteFile(path, []byte("x"), 0o600))
+	}
+	read := func(t *testing.T, text string) (places []string, list *fileList, err error) {
+		must.Do(t, os.WriteFile("list", []byte(text), 0o600))
+		a := newAccess(Options{}.withDefaults())
+		if places, err = a.places(t.Context(), "@list"); err != nil {
+			return nil, nil, err
+		}
+		for _, p := range places {
+			if strings.HasPrefix(p, "/") || strings.Contains(p, "..") || strings.Contains(p, ":") || strings.HasPrefix(p, "~") || strings.Contains(p, "\\") {
+				return places, nil, nil
+			}
+		}
+		list, err = a.expand(t.Context(), []string{"@list"})
+		return places, list, err
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		t.Chdir(dir)
+		places, list, err := read(t, text)
+		for _, p := range places {
+			if p == "" || p[0] == '#' || p != strings.TrimSpace(p) || strings.Contains(p, "\n") || !strings.Contains(text, p) {
+				t.Errorf("%q is a place of %q", p, text)
+			}
+		}
+		switch {
+		case err != nil && !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.DataError)):
+			t.Errorf("%T: %v", err, err)
+		case err != nil || list == nil || list.isStdin():
+			return
+		}
+		paths := list.paths()
+		if len(paths) == 0 || !slices.IsSorted(paths) || len(slices.Compact(slices.Clone(paths))) < len(paths) {
+			t.Errorf("%q names %q", text, paths)
+		}
+		for _, path := range paths {
+			if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+				t.Errorf("%q names %q: %v", text, path, err)
+			}
+		}
+		if _, again, err := read(t, strings.Join(paths, "\n")); err != nil || !slices.Equal(again.paths(), paths) {
+			t.Errorf("%q names %q, and a list of these %v: %v", text, paths, again, err)
+		}
+	})
+}

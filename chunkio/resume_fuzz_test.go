@@ -1,0 +1,57 @@
+package chunkio
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+)
+
+// FuzzMark goes on with an output behind a mark of any content: one that is of another run is not wanted, and one
+// that is wanted and cannot be is an error, before the footer is there or when it is written.
+func FuzzMark(f *testing.F) {
+	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1), schema.NewInt64Node("y", parquet.Repetitions.Optional, -1)}
+	var out bytes.Buffer
+	w := must.Get(writer.New(&out, fields, nil, 1))(f)
+	group := w.Group(2)
+	chunks := must.Get(group.Columns(2))(f)
+	must.Do(f, writer.Put(chunks[0], []float64{1, 2}, nil, nil))
+	must.Do(f, writer.Put(chunks[1], []int64{3}, []int16{1, 0}, nil))
+	for _, c := range chunks {
+		must.Do(f, c.Finish())
+	}
+	must.Do(f, group.Place(chunks))
+	must.Do(f, group.End())
+	footer := must.Get(w.Mark())(f)
+	for _, m := range []marked{{0, 0, footer}, {1, 3, footer[:len(footer)/2]}, {-1, 0, nil}, {0, -1, nil}, {2, 0, nil}} {
+		f.Add(must.Get(json.Marshal(m))(f), "second", int64(out.Len()))
+	}
+	f.Add([]byte(`{"File":0,"Group":0}{"File":`), "first", int64(-1))
+	f.Fuzz(func(t *testing.T, detail []byte, recipe string, offset int64) {
+		g := &growing{recipes: []string{"first", "second"}}
+		if !g.wants(atomicfile.Finished{Recipe: recipe, Detail: detail}) {
+			return
+		}
+		must.Do(t, json.Unmarshal(detail, &g.to))
+		if recipe != g.recipes[g.to.File] || !g.has(g.to.File, g.to.Group) || !g.passes(g.to.File-1) {
+			t.Errorf("a mark of %q: %+v", recipe, g.to)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if w, err := writer.GoOn(io.Discard, fields, nil, nil, 1, offset, [][]byte{g.to.Footer}); err == nil {
+			_ = w.Finish()
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+			t.Errorf("%d MiB allocated for a mark of %d bytes", used>>20, len(g.to.Footer))
+		}
+	})
+}
