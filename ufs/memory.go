@@ -100,7 +100,7 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 }
 
 // worthPasses is the share of the memory, one in so many, that going out of core must save where the Gram
-// matrix may be a factor. That holds little more than the profile and the blocks that further passes hold
+// matrix is better a factor. That holds little more than the profile and the blocks that further passes hold
 // too: of 200 rows of 10⁶ features these would take 2.8 GiB for 2.9, and 9,000 passes for one.
 const worthPasses = 4
 
@@ -111,7 +111,7 @@ func (r *run) orOutOfCore(ds *chunkio.Dataset, in Budget, err error, without fun
 		return in, err
 	}
 	out, outErr := without()
-	pays := r.factorForm(ds) == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
+	pays := r.forms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/worthPasses
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone
 		return in, err

@@ -32,16 +32,24 @@ func (r *run) planGram(ds *chunkio.Dataset, rank int) (Budget, error) {
 	return b, err
 }
 
-// planForms plans with the Gram matrix in the form that pays for the shape of ds, a factor from two
-// features a row on: there reading takes less arithmetic, 0 for nd², and a method's own takes
-// no more. Where that form does not fit the memory, it is the other one.
-func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
-	forms := []int{0}
-	if n := r.factorForm(ds); n > 0 {
-		if forms = []int{0, n}; 2*n <= len(ds.Columns()) {
-			forms = []int{n, 0}
-		}
+// forms are the forms of the Gram matrix for the shape of ds, the one that pays first: 0 for the matrix in
+// full, and its number of rows for a factor. That pays from two features a row on: there reading takes less
+// arithmetic, 0 for nd², and a method's own takes no more.
+func (r *run) forms(ds *chunkio.Dataset) []int {
+	n, d := r.factorRows(ds), int64(len(ds.Columns()))
+	switch {
+	case n == 0 || n >= d:
+		return []int{0}
+	case 2*n <= d:
+		return []int{int(n), 0}
 	}
+	return []int{0, int(n)}
+}
+
+// planForms plans with the Gram matrix in the form that pays for the shape of ds. Where that form does not
+// fit the memory, it is the other one.
+func (r *run) planForms(ds *chunkio.Dataset, plan func(rank int) (Budget, error)) (Budget, error) {
+	forms := r.forms(ds)
 	best, err := plan(forms[0])
 	best.Factor = int64(forms[0])
 	if len(forms) == 1 || err != nil && !errors.As(err, new(*stream.MemoryError)) {
@@ -69,14 +77,6 @@ func (r *run) factorRows(ds *chunkio.Dataset) int64 {
 		n = min(n, r.SampleRows)
 	}
 	return max(n, 0)
-}
-
-// factorForm is the number of rows of the Gram matrix as a factor, where that takes less than the matrix in full; else 0.
-func (r *run) factorForm(ds *chunkio.Dataset) int {
-	if n := r.factorRows(ds); n < int64(len(ds.Columns())) {
-		return int(n)
-	}
-	return 0
 }
 
 // gramBytes is what the Gram statistics take: with those of the hash shards one more, their sum.
