@@ -88,6 +88,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
 		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
+	e.q.keepStdin() // what is checked depends on what it is
 	if err := e.check(ctx); err != nil {
 		return nil, err
 	}
