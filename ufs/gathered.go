@@ -47,7 +47,8 @@ type gathered struct {
 	plan     Budget
 }
 
-// close ends the passes over the rows, and gives the scratch files back that they were read from.
+// close ends the passes over the rows, gives the scratch files back that they were read from, and lets go
+// of the input: its footers make room.
 func (e *gathered) close() error {
 	var errs [2]error
 	if e.source != nil {
@@ -56,6 +57,7 @@ func (e *gathered) close() error {
 	if e.opened != nil {
 		errs[1] = e.opened.Close()
 	}
+	e.source, e.opened = nil, nil
 	return errors.Join(errs[:]...)
 }
 

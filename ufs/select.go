@@ -91,12 +91,11 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		r.note("method %s: %v", r.Name, r.why)
 	}
 	var spooled int64
-	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again: its footers make room
+	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again
 		spooled = e.source.Spooled()
 		if err := e.close(); err != nil {
 			return nil, err
 		}
-		e.source = nil
 	}
 	room.For(e.plan.Solver)
 	s = &stream.Selection{
