@@ -2,7 +2,9 @@
 package writer
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -94,7 +96,7 @@ func GoOn(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.An
 	w.out, w.Offset = out, offset
 	err = format.Guard(func() error {
 		for _, mark := range marks {
-			text, err := s2.Decode(nil, mark)
+			text, err := io.ReadAll(s2.NewReader(bytes.NewReader(mark)))
 			if err != nil {
 				return err
 			}
@@ -131,12 +133,17 @@ func (w *File) Mark() (mark []byte, err error) {
 }
 
 // shortened is a footer, which the library hands over in one piece, in a fourth of its bytes: whoever
-// keeps it makes more copies.
+// keeps it makes more copies. It is in blocks, each of which says how long it is: a forged one cannot make
+// its reader allocate more than one of them.
 type shortened []byte
 
 func (s *shortened) Write(p []byte) (int, error) {
-	*s = s2.Encode(nil, p)
-	return len(p), nil
+	var b bytes.Buffer
+	to := s2.NewWriter(&b, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10))
+	_, err := to.Write(p)
+	err = errors.Join(err, to.Close())
+	*s = b.Bytes()
+	return len(p), err
 }
 
 // MarkedRows is the number of rows before the last Mark.

@@ -86,6 +86,20 @@ func TestFooterHeap(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
+// TestForgedMark: a mark that claims more bytes than it has is an error, and is not believed.
+func TestForgedMark(t *testing.T) {
+	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
+	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00"} {
+		before := allocated()
+		if _, err := GoOn(io.Discard, fields, nil, nil, 1, 4, [][]byte{[]byte(mark)}); err == nil {
+			t.Errorf("%q is gone on with", mark)
+		}
+		if n := allocated() - before; n > 24<<20 {
+			t.Errorf("%q: %d MiB allocated", mark, n>>20)
+		}
+	}
+}
+
 // held is the heap that is in use.
 func held() int64 {
 	runtime.GC()
