@@ -111,15 +111,15 @@ const maxPageGrowth = 64
 
 // mostInMemory is a size that few chunks exceed. A value of fixed size may stand in the dictionary and,
 // where that did not pay, be an index of 4 bytes at most or plain, and has two levels of a byte; a
-// dictionary may have values that others use, and texts may repeat themselves.
+// dictionary may have values that others use. Such chunks may be compressed to next to nothing, where all
+// values are alike; texts may repeat themselves too, but seldom so much.
 func mostInMemory(m *chunkMeta, c *column) int64 {
 	const ratio, little = 64, 64 << 10
-	most := ratio*m.Size + 16*little
 	perValue := int64(2*max(c.size, 1) + 6)
 	if c.physical != parquet.Types.ByteArray && m.Values < maxChunk/perValue {
-		most = min(most, m.Values*perValue+m.Size+little)
+		return m.Values*perValue + m.Size + little
 	}
-	return most
+	return ratio*m.Size + 16*little
 }
 
 // readError is err if it is one of the input.

@@ -125,3 +125,41 @@ func TestDictionaryHeaderUncounted(t *testing.T) {
 		}
 	}
 }
+
+// farInput is an object in a store, as it says.
+type farInput struct {
+	*formattest.Memory
+	reads int
+}
+
+func (*farInput) Far() bool { return true }
+
+func (f *farInput) ReadAt(b []byte, at int64) (int, error) {
+	f.reads++
+	return f.Memory.ReadAt(b, at)
+}
+
+// TestZerosAreBelieved: a column of an object that is compressed to next to nothing, because all its values are
+// alike, takes no request when the file is opened.
+func TestZerosAreBelieved(t *testing.T) {
+	const rows = 400_000
+	x := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
+	reads := func(values []float64) int {
+		in := &farInput{Memory: formattest.NewMemory(formattest.WriteFile(t, x, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+			return putBatch(w, values, nil, nil)
+		}, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false)))}
+		f, err := Open(in, 1<<20)
+		formattest.Must(t, err)
+		if f.leaf[0].Why != "" {
+			t.Error(f.leaf[0].Why)
+		}
+		return in.reads
+	}
+	some := make([]float64, rows)
+	for i := range some {
+		some[i] = float64(i)
+	}
+	if zeros, usual := reads(make([]float64, rows)), reads(some); zeros != usual {
+		t.Errorf("%d reads to open a file of zeros, %d of other numbers", zeros, usual)
+	}
+}
