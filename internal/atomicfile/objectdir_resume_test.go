@@ -305,6 +305,7 @@ func TestLeaveObjectDir(t *testing.T) {
 	wantBucket(t, s, map[string]string{"out/a": "x"})
 
 	d = resumed(t, &at, all)
+	late(d, false)
 	build(t, d, "b", "y")
 	p.Before(refuse)
 	leave(t, d)
@@ -316,6 +317,7 @@ func TestLeaveObjectDir(t *testing.T) {
 
 	p.Before(nil)
 	d = resumed(t, &at, all)
+	late(d, false)
 	build(t, d, "a", "x")
 	p.Before(refuse)
 	if _, ok := d.Leave(t.Context()); ok {
