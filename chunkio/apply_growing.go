@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // markEvery is the time between marks: what is behind the last is written again. A mark of 5,000
@@ -95,7 +96,10 @@ func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
 func (a *applier) beginParquet(out *atomicfile.File, nodes schema.FieldList, dict []bool, annotations parquet.Annotations) (*writer.File, error) {
 	if g := a.growing; g != nil && len(g.footers) > 0 {
 		w, err := writer.GoOn(out, nodes, dict, annotations, a.opt.Threads, g.offset, g.footers)
-		g.footers = nil
+		if g.footers = nil; err != nil {
+			err = &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
+				Remedy: stream.PlainText("run the same command again, which begins anew")}
+		}
 		return w, err
 	}
 	return writer.NewAnnotated(out, nodes, dict, annotations, a.opt.Threads)

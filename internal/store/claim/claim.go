@@ -8,6 +8,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/store"
 )
@@ -45,10 +47,18 @@ func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) 
 	return text, true, nil
 }
 
+const (
+	mostBytes = 256 << 20              // of a text: a million lines are 200 MB
+	pause     = 100 * time.Millisecond // before another try, where the store was busy
+)
+
 func (o *Object) load(ctx context.Context) (text []byte, version string, err error) {
 	there, err := o.client.Stat(ctx, o.at)
 	if err != nil {
 		return nil, "", err
+	}
+	if there.Size > mostBytes {
+		return nil, "", fmt.Errorf("%s has %d bytes, which no run writes: delete it", there.Name(), there.Size)
 	}
 	var b bytes.Buffer
 	err = o.client.Download(ctx, there, &b)
@@ -75,6 +85,11 @@ func (o *Object) Write(ctx context.Context, text []byte) error {
 		gone := errors.Is(unread, store.ErrNotExist)
 		switch {
 		case gone && believed == "", unread == nil && version == believed: // the store was busy with it
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Duration(try) * pause):
+			}
 		case unread == nil && bytes.HasPrefix(there, o.title): // an answer was lost
 			if o.version = version; bytes.Equal(there, content) {
 				return nil
