@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/intake":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel"},
+	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel", "internal/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
 	"chunkio/internal/where":      {"stream", "internal/condition", "chunkio/internal/format", "chunkio/internal/text"},
