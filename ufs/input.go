@@ -46,19 +46,17 @@ func (q *Request) shape() map[string]string {
 }
 
 // joinNames writes a list as an option has it: comma-separated, names with commas or
-// quotes quoted as in CSV, and a name that is empty: a list of nothing else is no empty list.
+// quotes quoted as in CSV. A list of an empty name alone is quotes, as it is no empty list.
 func joinNames(names []string) string {
-	fields := make([]string, len(names))
-	for i, name := range names {
-		if fields[i] = `""`; name != "" {
-			var b strings.Builder
-			w := csv.NewWriter(&b)
-			_ = w.Write([]string{name}) // a Builder takes everything
-			w.Flush()
-			fields[i] = strings.TrimSuffix(b.String(), "\n")
-		}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(names) // a Builder takes everything
+	w.Flush()
+	list := strings.TrimSuffix(b.String(), "\n")
+	if list == "" && len(names) > 0 {
+		return `""`
 	}
-	return strings.Join(fields, ",")
+	return list
 }
 
 // splitNames reads what joinNames wrote: a comma separates where the quotes before it are even.
