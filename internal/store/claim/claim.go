@@ -8,10 +8,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // ErrTaken is what errors are that say that another run has written the object.
@@ -58,7 +58,9 @@ func (o *Object) load(ctx context.Context) (text []byte, version string, err err
 		return nil, "", err
 	}
 	if there.Size > mostBytes {
-		return nil, "", fmt.Errorf("%s has %d bytes, which no run writes: delete it", there.Name(), there.Size)
+		e := stream.Dataf(there.Name(), "has %d bytes, which no run writes", there.Size)
+		e.Remedy = stream.PlainText("delete it")
+		return nil, "", e
 	}
 	var b bytes.Buffer
 	err = o.client.Download(ctx, there, &b)
