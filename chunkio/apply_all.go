@@ -2,15 +2,16 @@ package chunkio
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Convert writes the input with all its columns to out as Parquet, as Apply writes some of them.
-// The columns of opt are not asked for. Structs and lists of Parquet stay what they are; the fields
-// of other structs become columns of their flattened names. Rows of libsvm text become the lists indices
-// and values, and the column label.
+// The columns of opt are not asked for, and those that share a name are copied as they are. Structs and
+// lists of Parquet stay what they are; the fields of other structs become columns of their flattened
+// names. Rows of libsvm text become the lists indices and values, and the column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.all, opt.Columns, opt.Also = true, nil, nil
 	if DefaultSparse(inputs) != "" {
@@ -37,6 +38,11 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 		}
 		field := copier.Column{Name: top, Kind: copier.FromField, Element: -1}
 		switch {
+		case whole[top] && sharesName(l):
+			if err := copiesShared(src, field); err != nil {
+				return nil, err
+			}
+			continue
 		case whole[top]:
 			continue
 		case nested(l) || within:
@@ -46,13 +52,31 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 				return nil, stream.Usagef("column %s: %v", l.Name, err)
 			}
 		}
+		if sharesName(l) {
+			if err := copiesShared(src, c); err != nil {
+				return nil, err
+			}
+		}
 		columns = append(columns, c)
 	}
 	for i, p := range a.catalog.parts {
+		if slices.ContainsFunc(columns, func(c copier.Column) bool { return c.Name == p.key }) {
+			return nil, clash(a.catalog, entry{columnName: columnName{flat: p.key}, leaf: -1})
+		}
 		columns = append(columns, copier.Column{Name: p.key, Kind: copier.FromPartition, Part: i, Element: -1})
 	}
 	for _, c := range columns {
 		a.report.Columns = append(a.report.Columns, c.Name)
 	}
 	return columns, nil
+}
+
+// copiesShared refuses a column that shares its name where its logical type is written by that name: the copy of
+// the other would get it too.
+func copiesShared(src copier.Source, c copier.Column) error {
+	f, err := src.Field(c)
+	if err == nil && len(f.Annotations) > 0 {
+		err = stream.Usagef("column %s shares its name with another, and its logical type cannot be copied then; rename one of them", c.Name)
+	}
+	return err
 }

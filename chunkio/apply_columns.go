@@ -31,6 +31,16 @@ func (a *applier) choose() ([]copier.Column, error) {
 			known[e.block] = &entries[i]
 		}
 	}
+	if err := refuseShared("also", a.opt.Also, entries); err != nil {
+		return nil, err
+	}
+	for _, name := range a.opt.Columns {
+		if e := known[name]; e != nil && e.why == sharedName {
+			err := stream.Dataf(a.catalog.name(), "the selected column cannot be told from others of its name")
+			err.Column, err.Remedy = name, stream.PlainText("rename them")
+			return nil, err
+		}
+	}
 	var columns []copier.Column
 	taken := map[string]bool{}
 	add := func(c copier.Column) {

@@ -204,10 +204,11 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		if err != nil {
 			return nil, err
 		}
-		if err := f.bindStream(pipe.leaves()); err != nil {
+		leaves, _ := named(pipe.leaves())
+		if err := f.bindStream(leaves); err != nil {
 			return nil, err
 		}
-		return newDataset(ctx, &catalog{leaves: pipe.leaves(), refusing: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
+		return newDataset(ctx, &catalog{leaves: leaves, refusing: map[int]string{}, rows: -1, list: list, filter: f}, pipe, opt)
 	}
 	if list, err = f.prune(list); err != nil {
 		return nil, err

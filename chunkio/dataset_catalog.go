@@ -3,8 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"slices"
-	"unicode/utf8"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
@@ -119,7 +117,7 @@ type catalogBuilder struct {
 	weigh  bool
 	union  bool
 	counts []int              // of leaves, when each file was added: later ones are absent from it
-	index  map[string]int     // leaf name → dataset leaf
+	index  map[leafName]int   // dataset leaf
 	orders map[string][]int32 // column orders seen, so that files share them
 	keys   []string           // partition keys
 	texts  [][]string         // by key, by file
@@ -133,10 +131,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	defer opened.Close()
 	path := in.Name()
-	leaves := nameable(opened.Leaves())
-	if err := refuseDuplicates(path, leaves); err != nil {
-		return err
-	}
+	leaves, names := named(opened.Leaves())
 	before := len(b.leaves)
 	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
 	if f.print, err = fingerprint(in, f.digest); err != nil {
@@ -155,9 +150,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		b.keys = keys
 		b.texts = make([][]string, len(b.keys))
 		b.leaves = append([]format.Leaf(nil), leaves...)
-		b.index = make(map[string]int, len(leaves))
+		b.index = make(map[leafName]int, len(leaves))
 		for i, l := range leaves {
-			b.index[l.Name] = i
+			b.index[names[i]] = i
 			if l.Refused {
 				b.refusing[i] = path
 			}
@@ -167,11 +162,13 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
 			return err
 		}
-		var added []format.Leaf
-		if f.order, added, err = b.matchLeaves(path, leaves); err != nil {
+		var added []int
+		if f.order, added, err = b.matchLeaves(path, leaves, names); err != nil {
 			return err
 		}
-		b.addLeaves(path, added)
+		for _, i := range added {
+			b.addLeaf(path, leaves[i], names[i])
+		}
 	}
 	if b.filter != nil && !b.union {
 		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
@@ -227,37 +224,6 @@ func weigh(opened format.File, outcomes []where.Outcome) []int64 {
 // path is how file i is named in errors and results: its path, or its URL without what may
 // be secret.
 func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
-
-// nameable leaves out columns whose names are no UTF-8: written to JSON, a selection of them would name
-// columns that the input does not have.
-func nameable(leaves []format.Leaf) []format.Leaf {
-	cloned := false
-	for i, l := range leaves {
-		if utf8.ValidString(l.Name) {
-			continue
-		}
-		if !cloned {
-			leaves, cloned = slices.Clone(leaves), true
-		}
-		const why = "its name is not UTF-8: rename it"
-		leaves[i].Why, leaves[i].NoClass, leaves[i].Refused, leaves[i].Width = why, why, false, 0
-	}
-	return leaves
-}
-
-// refuseDuplicates reports two leaves of one name: which one is meant cannot be told.
-func refuseDuplicates(path string, leaves []format.Leaf) error {
-	seen := make(map[string]struct{}, len(leaves))
-	for _, l := range leaves {
-		if _, ok := seen[l.Name]; ok {
-			e := stream.Dataf(path, "two columns have this name")
-			e.Column, e.Remedy = l.Name, stream.PlainText("rename one of them")
-			return e
-		}
-		seen[l.Name] = struct{}{}
-	}
-	return nil
-}
 
 func (b *catalogBuilder) finish() {
 	for i, key := range b.keys {

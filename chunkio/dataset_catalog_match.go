@@ -11,9 +11,9 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union those that
-// the dataset has not seen yet are returned too, and come behind it.
-func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) (order []int32, added []format.Leaf, err error) {
+// matchLeaves finds every leaf of the dataset in a further file, by name. Under a union the places of
+// those that the dataset has not seen yet are returned too, and come behind it.
+func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
 	reference := b.path(0)
 	order = make([]int32, len(b.leaves))
 	for i := range order {
@@ -21,14 +21,18 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) (order [
 	}
 	sameOrder := len(leaves) == len(b.leaves)
 	for i, l := range leaves {
-		at, ok := b.index[l.Name]
+		at, ok := b.index[names[i]]
 		if !ok && b.union {
-			order, added, sameOrder = append(order, int32(i)), append(added, l), false
+			order, added, sameOrder = append(order, int32(i)), append(added, i), false
 			continue
 		} else if !ok {
-			return nil, nil, lacking(mismatch(path, l.Name, "%s has no such column", reference))
+			what := "%s has no such column"
+			if names[i].nth > 0 {
+				what = "%s has fewer columns of this name"
+			}
+			return nil, nil, lacking(mismatch(path, l.Name, what, reference))
 		}
-		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) {
+		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) && !sharesName(l, b.leaves[at]) {
 			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
 			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
 			return nil, nil, e
@@ -38,7 +42,11 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf) (order [
 	}
 	for at, i := range order {
 		if i < 0 && !b.union {
-			return nil, nil, lacking(mismatch(path, b.leaves[at].Name, "this file lacks the column, %s has it", reference))
+			what := "this file lacks the column, %s has it"
+			if sharesName(b.leaves[at]) {
+				what = "this file has fewer columns of this name than %s"
+			}
+			return nil, nil, lacking(mismatch(path, b.leaves[at].Name, what, reference))
 		}
 	}
 	if sameOrder {
@@ -53,17 +61,15 @@ func lacking(e *stream.DataError) *stream.DataError {
 	return e
 }
 
-// addLeaves makes leaves that no file before the one at path has leaves of the dataset.
-func (b *catalogBuilder) addLeaves(path string, added []format.Leaf) {
-	for _, l := range added {
-		at := len(b.leaves)
-		b.index[l.Name] = at
-		if l.Refused {
-			b.refusing[at] = path
-		}
-		l.Nulls = addNulls(l.Nulls, b.rows)
-		b.leaves = append(b.leaves, l)
+// addLeaf makes a leaf that no file before the one at path has a leaf of the dataset.
+func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
+	at := len(b.leaves)
+	b.index[name] = at
+	if l.Refused {
+		b.refusing[at] = path
 	}
+	l.Nulls = addNulls(l.Nulls, b.rows)
+	b.leaves = append(b.leaves, l)
 }
 
 // padOrders gives the files the leaves that were seen behind them, which they lack.
@@ -183,6 +189,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			continue
 		}
 		l := &leaves[here]
+		sharing := sharesName(*d, *l)
 		mergeTypes(path, d, l)
 		mergeUnits(path, d, l)
 		if _, known := b.refusing[at]; l.Refused && !known {
@@ -213,6 +220,9 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
+		if sharing {
+			share(d)
+		}
 	}
 }
 

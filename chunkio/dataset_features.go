@@ -84,7 +84,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &features{columns: make([]stream.Column, 0, len(entries))}
+	f := &features{columns: make([]stream.Column, 0, len(entries)), warnings: warnShared(entries, why)}
 	for i, e := range entries {
 		switch {
 		case why[i] != "":
@@ -141,6 +141,12 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.matches(role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(namesOf(entries))))
 		}
+		if err := refuseShared(role.option, []string{role.name}, entries); err != nil {
+			return nil, err
+		}
+	}
+	if err := refuseShared("columns", opt.Columns, entries); err != nil {
+		return nil, err
 	}
 	var names []columnName
 	if len(opt.Columns)+len(opt.Exclude) > 0 {

@@ -128,8 +128,4 @@ func TestFlattenedNamesThatClash(t *testing.T) {
 	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
 		t.Errorf("error %v", err)
 	}
-	disk, paths = plant(newTable(1).addScalar("a", []float64{1}).addScalar("a", []float64{1}), 1, 1, 1)
-	if _, err := openPaths(t.Context(), paths, disk.open, Options{}); !isData(err) || !strings.Contains(err.Error(), `"a"`) {
-		t.Errorf("error %v", err)
-	}
 }

@@ -40,6 +40,10 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 				e.why = "no row has an entry"
 			}
 		}
+		if sharesName(l) {
+			entries = append(entries, e)
+			continue
+		}
 		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
 			entries = addCategories(entries, e, &opt.Categories[k])
 			continue
@@ -74,7 +78,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		if e.list != "" {
 			continue
 		}
-		if _, ok := seen[e.flat]; ok {
+		if other, ok := seen[e.flat]; ok && (e.why != sharedName || entries[other].why != sharedName) {
 			return nil, clash(c, e)
 		}
 		seen[e.flat] = i

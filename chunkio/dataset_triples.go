@@ -61,7 +61,7 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 		return known.Open(in), nil
 	}
 	r := tripleReader{path: name, next: t.triples.next, last: t.triples.last}
-	leaves := opened.Leaves()
+	leaves, _ := named(opened.Leaves())
 	for k, column := range names {
 		i := slices.IndexFunc(leaves, func(l format.Leaf) bool { return l.Name == column })
 		switch {
@@ -71,6 +71,8 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 				others = append(others, l.Name)
 			}
 			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.opt.Sparse, column, suggest.DidYouMean(column, others))
+		case sharesName(leaves[i]):
+			return nil, ambiguous(stream.Option("sparse"), column)
 		case leaves[i].Width != 1 || leaves[i].List || leaves[i].Why != "":
 			return nil, stream.Usagef("{sparse} %s: column %s is %s, not numbers; triples are three columns of numbers", a.opt.Sparse, column, leaves[i].Type)
 		}

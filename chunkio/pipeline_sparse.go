@@ -113,6 +113,8 @@ func (c *catalog) mapLeaf(name string) (int, error) {
 	for i, l := range c.leaves {
 		switch {
 		case l.Name != name:
+		case sharesName(l):
+			return 0, ambiguous(stream.Option("sparse"), name)
 		case l.NoEntries != "":
 			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
 		case l.Entries != "":
@@ -129,6 +131,9 @@ func (c *catalog) listLeaf(name string) (int, error) {
 		if l.Name != name {
 			names = append(names, l.Name)
 			continue
+		}
+		if sharesName(l) {
+			return 0, ambiguous(stream.Option("sparse"), name)
 		}
 		// Where metadata counts nulls, these may be the rows without entries.
 		if !l.List || l.Why != "" && !strings.HasPrefix(l.Why, format.WhyVarying) && !l.Refused {

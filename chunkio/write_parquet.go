@@ -114,6 +114,13 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		dict = append(dict, true)
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
+	names := make(map[string]bool, len(fields))
+	for _, f := range fields { // rows made for a file have no reason to share names
+		if names[f.Name()] {
+			return 0, 0, stream.Usagef("two columns are named %q", f.Name())
+		}
+		names[f.Name()] = true
+	}
 	if t.w, err = writer.New(out, fields, dict, opt.Threads); err != nil {
 		return 0, 0, err
 	}

@@ -94,6 +94,9 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 		return Field{}, errNotWhole(c.Name)
 	}
 	if c.Kind == FromField {
+		if s.leaf[leaves[0]].path[0] != s.leaf[leaves[len(leaves)-1]].path[0] {
+			return Field{}, errShared(c.Name)
+		}
 		return s.whole(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
 	}
 	l := s.leaf[leaves[0]]

@@ -20,9 +20,9 @@ type parquetSource struct {
 // around it is; elements of lists always are.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
-		n := s.topLevel(c.Name)
-		if n == nil {
-			return Field{}, errNotWhole(c.Name)
+		n, err := s.topLevel(c.Name)
+		if err != nil {
+			return Field{}, err
 		}
 		clone, err := cloneNode(n)
 		if err != nil {
@@ -41,12 +41,21 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
-func (s *parquetSource) topLevel(name string) schema.Node {
+func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
 	root := s.Schema().Root()
-	if i := root.FieldIndexByName(name); i >= 0 {
-		return root.Field(i)
+	for i := range root.NumFields() {
+		switch n := root.Field(i); {
+		case n.Name() != name:
+		case found != nil:
+			return nil, errShared(name)
+		default:
+			found = n
+		}
 	}
-	return nil
+	if found == nil {
+		return nil, errNotWhole(name)
+	}
+	return found, nil
 }
 
 // columnsOf lists the physical columns that an output column is made of.

@@ -124,6 +124,11 @@ func cloneNode(n schema.Node) (schema.Node, error) {
 	return schema.NewGroupNodeLogical(group.Name(), group.RepetitionType(), fields, logical, group.FieldID())
 }
 
+// errShared is the error of a column that cannot be copied as a whole, as others have its name.
+func errShared(name string) error {
+	return stream.Usagef("several columns are named %s, and none can be told from the others; rename them", name)
+}
+
 // errNotWhole is the error of naming a group that can only be copied with its parent.
 func errNotWhole(name string) error {
 	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)

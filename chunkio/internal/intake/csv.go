@@ -96,7 +96,6 @@ func namesOf(header []string) []string {
 
 // named checks the names of the columns.
 func (r *csvRows) named(names []string) error {
-	seen := make(map[string]bool, len(names))
 	for j, name := range names {
 		if !utf8.ValidString(name) {
 			return r.notUTF8(1, "")
@@ -105,12 +104,6 @@ func (r *csvRows) named(names []string) error {
 			name = "c" + strconv.Itoa(j)
 			r.notes = append(r.notes, stream.Textf("%s: column %d has no name and is called %s", r.name, j+1, name))
 		}
-		if seen[name] {
-			e := stream.Dataf(r.name, "line 1: two columns have this name")
-			e.Column, e.Remedy = name, stream.PlainText("rename one of them")
-			return e
-		}
-		seen[name] = true
 		r.columns = append(r.columns, Column{Name: name})
 	}
 	return nil

@@ -89,13 +89,13 @@ func TestCSV(t *testing.T) {
 	wants(t, CSV, "a\n9223372036854775807\n-9223372036854775808\n", exact, "a int64: 9223372036854775807|-9223372036854775808")
 	wants(t, CSV, "a\n1e3\n-inf\n.5\n", exact, "a double: 1000|-Inf|0.5")
 	wants(t, CSV, "a,b\n,\n,\n", exact, "a double: null|null", "b double: null|null")
+	wants(t, CSV, "a,a\n1,x\n", exact, "a int64: 1", "a string: x")
 	wants(t, CSV, "a,b\n1,2", exact, "a int64: 1", "b int64: 2") // without a last line feed
 	wants(t, CSV, "a,b\n\n1,2\n\n", exact, "a int64: 1", "b int64: 2")
 }
 
 func TestCSVRefuses(t *testing.T) {
 	refuses(t, CSV, "", "no row")
-	refuses(t, CSV, "a,a\n1,2\n", "two columns")
 	refuses(t, CSV, "a,b\n1,2\n3\n", "line 3 has 1 field, not 2")
 	refuses(t, CSV, "a,b\n1,2\n\"x\ny\",3,4\n", "line 3 has 3 fields")
 	refuses(t, CSV, "a,b\n1,5\" pipe\n", "line 2")
@@ -204,6 +204,12 @@ func TestBehindTheSample(t *testing.T) {
 	}
 	refuses(t, CSV, text, "line 200002")
 	refuses(t, CSV, "a,b,n,t\n"+rows+"1,x,,true\n", `column "b"`)
+	// Of columns that share a name nobody asks for numbers.
+	_, table, err = taken(CSV, []byte("a,b,b,t\n"+rows+"1,x,,true\n"), Options{})
+	formattest.Must(t, err)
+	if want := []Column{{"a", Float}, {"b", Text}, {"b", Float}, {"t", Bool}}; !slices.Equal(table.Columns, want) {
+		t.Errorf("%v, want %v", table.Columns, want)
+	}
 	in := Input{Name: "in", Format: CSV, Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 	if _, err := Write(t.Context(), in, &scratch{}, Options{Exact: true, Memory: 1 << 30}); err == nil || !strings.Contains(err.Error(), "line 200002") {
 		t.Errorf("read once: %v", err)

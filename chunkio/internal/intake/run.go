@@ -111,9 +111,13 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 			}
 		}
 	})
+	named := make(map[string]int, len(sample)) // columns that share a name are no numbers to anybody
+	for _, c := range sample {
+		named[c.Name]++
+	}
 	for j := range sample {
 		was, is := sample[j].Kind, &seen.columns[j].Kind
-		if *is == Text && was != Text && was != Unknown && (opt.Text == nil || !opt.Text(sample[j].Name)) {
+		if *is == Text && was != Text && was != Unknown && named[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
 			if *is = was; was == Int {
 				*is = Float
 			}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // File writes one Parquet file: zstd, data pages v1, statistics. Row groups are written in
@@ -61,8 +60,8 @@ const ChunkBytes = 1200
 // writes, and 500 while a Mark is kept, measured at 20,000 columns; rounded up.
 const ColumnBytes = 1800
 
-// New begins a file with the given columns, whose names must differ: readers could not
-// tell them apart. dict says for each leaf column whether to try a dictionary. workers
+// New begins a file with the given columns. Those of one name many readers cannot tell apart: it is for
+// copies of files that have such. dict says for each leaf column whether to try a dictionary. workers
 // is the number of columns encoded at once.
 func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*File, error) {
 	return NewAnnotated(out, fields, dict, nil, workers)
@@ -169,13 +168,6 @@ func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error)
 }
 
 func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *zstd.Encoder, opts ...parquet.WriterProperty) (*File, error) {
-	seen := make(map[string]bool, len(fields))
-	for _, f := range fields {
-		if seen[f.Name()] {
-			return nil, stream.Usagef("two columns are named %q", f.Name())
-		}
-		seen[f.Name()] = true
-	}
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,225 @@
+package chunkio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	pq "github.com/apache/arrow/go/v15/parquet"
+	pqfile "github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// twins has two columns a, one of them of text, beside b and A, which differs from both.
+const twins = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
+
+// twinFiles are the same rows in every format, by ending.
+func twinFiles(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{}
+	for _, ending := range []string{"csv", "parquet", "arrow", "arrows"} {
+		files[ending] = filepath.Join(dir, "twins."+ending)
+	}
+	formattest.Must(t, os.WriteFile(files["csv"], []byte(twins), 0o600))
+	_, err := Convert(t.Context(), []string{files["csv"]}, files["parquet"], ApplyOptions{})
+	formattest.Must(t, err)
+	text := arrow.Field{Name: "a", Type: arrow.BinaryTypes.String, Nullable: true}
+	number := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{number("a"), number("b"), text, number("A")}, nil))
+	for i, values := range map[int][]int64{0: {1, 4, 6}, 1: {2, 5, 9}, 3: {3, 7, 1}} {
+		b.Field(i).(*array.Int64Builder).AppendValues(values, nil)
+	}
+	b.Field(2).(*array.StringBuilder).AppendValues([]string{"x", "y", ""}, []bool{true, true, false})
+	records := []arrow.Record{b.NewRecord()}
+	for _, ending := range []string{"arrow", "arrows"} {
+		formattest.Must(t, os.WriteFile(files[ending], formattest.Arrow(t, ending == "arrows", records), 0o600))
+	}
+	return files
+}
+
+// TestSharedNames: columns that share a name are listed with the reason and left out, with a warning, and the others
+// work; an option that has the name is told that it is ambiguous.
+func TestSharedNames(t *testing.T) {
+	for ending, path := range twinFiles(t) {
+		inputs, opt := []string{path}, Options{}
+		open := func(opt Options) (*Dataset, error) { return Open(t.Context(), inputs, opt) }
+		if ending == "arrows" { // as a stream, which is no file
+			open = func(opt Options) (*Dataset, error) {
+				text, err := os.ReadFile(path)
+				formattest.Must(t, err)
+				opt.Stdin = bytes.NewReader(text)
+				return Open(t.Context(), []string{"-"}, opt)
+			}
+		}
+		ds, err := open(opt)
+		formattest.Must(t, err)
+		var fields []string
+		for _, f := range ds.Fields() {
+			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, sharedName))
+			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == sharedName) {
+				t.Errorf("%s: %+v", ending, f)
+			}
+		}
+		left := []stream.LeftOut{{Name: "a", Why: sharedName}, {Name: "a", Why: sharedName}}
+		if !slices.Equal(fields, []string{"a", "b", "a", "A"}) || !slices.Equal(ds.LeftOut(), left) {
+			t.Errorf("%s: %q, left out %v", ending, fields, ds.LeftOut())
+		}
+		if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].String(), `share a name and are left out: "a"`) {
+			t.Errorf("%s: warnings %q", ending, w)
+		}
+		got, err := collect(ds, stream.Range{})
+		formattest.Must(t, err)
+		if want := "[[2 3] [5 7] [9 1]]"; fmt.Sprint(got.rows) != want {
+			t.Errorf("%s: rows %v, want %s", ending, got.rows, want)
+		}
+		for name, bad := range map[string]Options{
+			"columns": {Columns: []string{"b", "a"}}, "label": {Label: "a"}, "weight": {Weight: "a"}, "where": {Where: "a > 1"}, "sparse": {Sparse: "a"}, "values": {Sparse: "b,a,9"},
+		} {
+			if _, err := open(bad); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") && name != "values" {
+				t.Errorf("%s, %s: %v", ending, name, err)
+			}
+		}
+		for _, good := range []Options{{Columns: []string{"?"}}, {Exclude: []string{"a"}}} {
+			if ds, err := open(good); err != nil || len(ds.Columns()) != 2 {
+				t.Errorf("%s, %+v: %v", ending, good, err)
+			}
+		}
+		if ending == "arrows" {
+			continue
+		}
+		if _, err := open(Options{Sparse: "b,A,a"}); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
+			t.Errorf("%s, triples: %v", ending, err)
+		}
+		if _, err := ds.Categories(t.Context(), []string{"a"}, 9); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") {
+			t.Errorf("%s, categories: %v", ending, err)
+		}
+		if none, err := ds.Categories(t.Context(), nil, 9); err != nil || none != nil {
+			t.Errorf("%s: categories %v, %v", ending, none, err)
+		}
+		// A selection made elsewhere may have one column of that name.
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		for _, opt := range []ApplyOptions{{Columns: []string{"b", "a"}}, {Columns: []string{"b"}, Also: []string{"a"}}} {
+			if _, err := Apply(t.Context(), inputs, out, opt); err == nil || !strings.Contains(err.Error(), "rename them") {
+				t.Errorf("%s, apply: %v", ending, err)
+			}
+		}
+		mustApply(t, inputs, out, ApplyOptions{Columns: []string{"A", "b"}})
+	}
+}
+
+// TestSharedNamesOfSeveralFiles: columns that share a name in one file share it in all, whichever order the files
+// come in and whatever the types; files that must have the same columns have as many of a name.
+func TestSharedNamesOfSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		formattest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	two, one, swapped := write("two.csv", twins), write("one.csv", "a,b,A\n1,2,3\n"), write("swapped.csv", "A,a,b,a\n3,x,2,1\n")
+	none := write("none.csv", "a,b,A\n")
+	for _, inputs := range [][]string{{one, two}, {two, one}, {none, two, one}, {two, none}, {two, swapped}, {one, swapped}} {
+		ds, err := Open(t.Context(), inputs, Options{Union: true})
+		if err != nil {
+			t.Errorf("%q: %v", inputs, err)
+			continue
+		}
+		left := ds.LeftOut()
+		if len(left) != 2 || left[0] != (stream.LeftOut{Name: "a", Why: sharedName}) || left[1] != left[0] || len(ds.Columns()) != 2 {
+			t.Errorf("%q: left out %v of %v", inputs, left, ds.Columns())
+		}
+		formattest.Must(t, passError(ds))
+	}
+	if ds, err := Open(t.Context(), []string{two, swapped}, Options{}); err != nil || ds.Rows() != 4 {
+		t.Errorf("the same columns in another order: %v", err)
+	}
+	for _, inputs := range [][]string{{one, two}, {two, one}} {
+		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "fewer columns of this name") {
+			t.Errorf("%q: %v", inputs, err)
+		}
+	}
+}
+
+// TestConvertSharedNames: a copy has all columns, those that share a name too, each with its values.
+func TestConvertSharedNames(t *testing.T) {
+	for ending, path := range twinFiles(t) {
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		_, err := Convert(t.Context(), []string{path}, out, ApplyOptions{})
+		formattest.Must(t, err)
+		var columns []string
+		for _, l := range formattest.Read(t, out).Leaves {
+			columns = append(columns, fmt.Sprint(l.Path, l.Rows()))
+		}
+		if want := []string{"a[1 4 6]", "b[2 5 9]", `a["x" "y" null]`, "A[3 7 1]"}; !slices.Equal(columns, want) {
+			t.Errorf("%s: %q, want %q", ending, columns, want)
+		}
+	}
+}
+
+// TestConvertNestedSharedNames: structs of one name become columns of their fields' names; what can only be copied
+// by the shared name is refused, and so is a logical type that is written by it.
+func TestConvertNestedSharedNames(t *testing.T) {
+	dir := t.TempDir()
+	group := func(name string, fields ...schema.Node) schema.Node {
+		return schema.MustGroup(schema.NewGroupNode(name, pq.Repetitions.Required, fields, -1))
+	}
+	number := func(name string) schema.Node { return schema.NewInt32Node(name, pq.Repetitions.Required, -1) }
+	list := schema.MustGroup(schema.ListOfWithName("s", number("element"), pq.Repetitions.Required, -1))
+	for k, c := range []struct {
+		fields schema.FieldList
+		words  string
+		want   []string
+	}{
+		{schema.FieldList{group("s", number("x"), number("y")), group("s", number("z"))}, "", []string{"s.x", "s.y", "s.z"}},
+		{schema.FieldList{group("s", number("x"), number("x")), number("s.x")}, "", []string{"s.x", "s.x", "s.x"}},
+		{schema.FieldList{list, number("s")}, "several columns are named s", nil},
+		{schema.FieldList{number("s"), number("geo"), number("geo")}, "logical type", nil},
+		{schema.FieldList{group("s", number("v"), number("v"))}, "logical type", nil},
+	} {
+		in, out := filepath.Join(dir, "in.parquet"), filepath.Join(dir, "out.parquet")
+		file := formattest.WriteFile(t, c.fields, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+			_, err := w.(*pqfile.Int32ColumnChunkWriter).WriteBatch([]int32{7}, []int16{w.Descr().MaxDefinitionLevel()}, []int16{0})
+			return err
+		})
+		n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+		start := len(file) - 8 - n
+		footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.Annotate(file[start : start+n])
+		formattest.Must(t, err)
+		file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
+		formattest.Must(t, os.WriteFile(in, append(file, parquet.Magic...), 0o600))
+		_, err = Convert(t.Context(), []string{in}, out, ApplyOptions{})
+		if c.words != "" {
+			if !isUsage(err) || !strings.Contains(err.Error(), c.words) {
+				t.Errorf("%d: %v, want %q", k, err, c.words)
+			}
+			continue
+		}
+		formattest.Must(t, err)
+		var got []string
+		for _, l := range formattest.Read(t, out).Leaves {
+			got = append(got, l.Path)
+			if !slices.Equal(l.Values, []string{"7"}) {
+				t.Errorf("%s: %v", l.Path, l.Values)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("columns %q, want %q", got, c.want)
+		}
+		formattest.Must(t, os.Remove(out))
+	}
+}
