@@ -14,8 +14,8 @@ import (
 // lists of the first page begin. Damage that comes up is the error of who reads the column; an error of the
 // input, which would hide what the pages say, is one at once.
 
-// survey corrects what the footer says of a column chunk by the headers of its pages, where it lists an
-// encoding that cannot be decoded, which perhaps no page has, and where its size in memory is to be
+// survey corrects what the footer says of a column chunk by the headers of its pages, where it lists no
+// encoding, or one that cannot be decoded, which perhaps no page has, and where its size in memory is to be
 // doubted. What memory is planned by is then the sum over the pages, each of which its bytes bound.
 func (f *File) survey(g, i int, doubt *sizeDoubt) error {
 	m, col := &f.foot.groups[g].chunks[i], newColumn(f.foot.schema, i)
@@ -26,7 +26,7 @@ func (f *File) survey(g, i int, doubt *sizeDoubt) error {
 	if err != nil {
 		return err
 	}
-	if m.Values > 0 && (doubted || !col.decodesAll(m.encodings)) {
+	if m.Values > 0 && (doubted || m.encodings == 0 || !col.decodesAll(m.encodings)) {
 		total, seen := int64(0), encodingSet(0)
 		damaged, err := f.pageHeaders(g, i, func(h PageHeader, bytes int64) bool {
 			total = min(total+bytes+int64(h.Uncompressed), maxChunk)
