@@ -176,5 +176,9 @@ type applier struct {
 	report  ApplyReport
 	matches *matches // the rows to write; nil for all
 	output  int64    // bytes that the output's schema and footer take while it is written
+	folder  int64    // and the names of the files of a folder
 	growing *growing // the one output file, where a later run can go on with it; else nil
 }
+
+// heldBytes is what is in memory for all files.
+func (a *applier) heldBytes() int64 { return a.catalog.bytes() + a.folder }

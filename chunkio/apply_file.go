@@ -68,6 +68,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	if err != nil {
 		return err
 	}
+	a.folder = l.bytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
 		if ctx.Err() != nil {
 			if temp, ok := dir.Leave(ctx); ok {

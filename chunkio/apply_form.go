@@ -103,7 +103,7 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	}
 	defer spool.Close()
 	buffered := bufio.NewWriterSize(spool, 1<<16)
-	room := a.opt.Memory - a.catalog.bytes()
+	room := a.opt.Memory - a.heldBytes()
 	page := table.Page(room)
 	w, err := writer.NewPlain(buffered, nodes, page)
 	if err == nil {
@@ -121,7 +121,7 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	}
 	err = table.Copy(ctx, f, page, room, sink)
 	if short, ok := errors.AsType[*export.Short](err); ok {
-		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.catalog.bytes(), Limit: a.opt.Memory}
+		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.heldBytes(), Limit: a.opt.Memory}
 	}
 	if err == nil {
 		err = sink.Close()

@@ -94,7 +94,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 // window says how many of the columns may be open at once within the memory, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
-	used := a.catalog.bytes() + src.HeldBytes() + a.matches.bytes() + a.output
+	used := a.heldBytes() + src.HeldBytes() + a.matches.bytes() + a.output
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
 		scratch, err := src.Scratch(g, columns, workers)
 		if err != nil {

@@ -20,6 +20,15 @@ type outputLayout struct {
 	place  map[string]string // else: input path → path below the output folder
 }
 
+// bytes estimates what the layout holds, and the places once more.
+func (l outputLayout) bytes() (n int64) {
+	const entries = 140 // of two maps that are filled by half
+	for path, rel := range l.place {
+		n += entries + int64(len(path)+len(rel))
+	}
+	return n
+}
+
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
 func (a *access) arrange(ctx context.Context, inputs, paths []string, out string, form Form) (outputLayout, error) {

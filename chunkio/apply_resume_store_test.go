@@ -89,3 +89,30 @@ func TestApplyToStoreGoesOn(t *testing.T) {
 	must.Do(t, os.Chtimes(changed, time.Time{}, time.Unix(1e9, 0)))
 	ended("changed", mustApply(t, []string{in}, s.URL("changed"), opt), Resumed{Whole: 1, Outdated: 1}, opt)
 }
+
+// TestApplyCountsTheFolder: what the names of a folder's files take while it is written is within the memory limit,
+// on disk and, where a list of them waits, in a store.
+func TestApplyCountsTheFolder(t *testing.T) {
+	const files = 60
+	s, in := storetest.S3(t), t.TempDir()
+	first := filepath.Join(in, "part-0000.parquet")
+	must.Do(t, WriteParquet(t.Context(), first, everyNumber(3, 3, false), WriteOptions{}))
+	for i := 1; i < files; i++ {
+		must.Do(t, os.Link(first, filepath.Join(in, fmt.Sprintf("part-%04d.parquet", i))))
+	}
+	need := func(input, out string) int64 {
+		t.Helper()
+		_, err := Apply(t.Context(), []string{input}, out, ApplyOptions{Columns: []string{"int32"}, Memory: 100 << 10})
+		short, ok := errors.AsType[*stream.MemoryError](err)
+		if !ok {
+			t.Fatalf("%s: %v", out, err)
+		}
+		return short.Need
+	}
+	local := filepath.Join(t.TempDir(), "out")
+	one, folder, inStore := need(first, local+".parquet"), need(in, local), need(in, s.URL("out"))
+	if folder-one < files*500 || inStore-folder < files*300 {
+		t.Errorf("one file needs %d bytes, a folder of %d %d, one in a store %d", one, files, folder, inStore)
+	}
+	mustApply(t, []string{in}, local, ApplyOptions{Columns: []string{"int32"}, Memory: folder})
+}

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"context"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,6 +148,20 @@ func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, r
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
+}
+
+// HeldBytes bounds what the Dir takes in memory when files at these places are whole.
+func (d *Dir) HeldBytes(places iter.Seq[string]) (n int64) {
+	switch {
+	case d.objects != nil:
+		return d.objects.heldBytes(places)
+	case d.finished == nil:
+		return 0
+	}
+	for rel := range places {
+		n += finishedFileBytes + int64(len(rel))
+	}
+	return n
 }
 
 // Leave ends the building of the folder so that the next ResumeDir goes on with it, and tells

@@ -34,11 +34,18 @@ const (
 // each is committed, because a store renames nothing, and are deleted where the run fails.
 type objectDir struct {
 	client   *store.Client
-	at       store.Location          // the key ends in /, unless it is empty: the whole bucket
-	objects  map[string]store.Object // by key: those to be deleted if the run fails
-	doubtful []store.Location        // uploads that failed, or are under way: seldom there
-	list     *objectList             // of ResumeDir; else nil
-	foreign  bool                    // another run writes here: nothing is deleted
+	at       store.Location   // the key ends in /, unless it is empty: the whole bucket
+	objects  map[string]made  // by key: those to be deleted if the run fails
+	doubtful []store.Location // uploads that failed, or are under way: seldom there
+	list     *objectList      // of ResumeDir; else nil
+	foreign  bool             // another run writes here: nothing is deleted
+}
+
+// made is what is remembered of an object: there may be a hundred thousand.
+type made struct {
+	size    int64
+	version string // that its store tells, which may be none
+	found   bool   // as it was made, when the folder was looked through
 }
 
 func newObjectDir(path string) (*objectDir, error) {
@@ -46,7 +53,7 @@ func newObjectDir(path string) (*objectDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &objectDir{client: store.New(store.Options{}), at: l.WithKey(place.Folder(l.Key)), objects: map[string]store.Object{}}, nil
+	return &objectDir{client: store.New(store.Options{}), at: l.WithKey(place.Folder(l.Key)), objects: map[string]made{}}, nil
 }
 
 // in is the place of what is called rel in the folder.
@@ -98,9 +105,9 @@ func outputOf(name string, err error) error {
 
 func (o *objectDir) create(ctx context.Context, rel string) (*File, error) {
 	l := o.in(filepath.ToSlash(rel))
-	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(made store.Object) {
+	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(there store.Object) {
 		o.doubtful = o.doubtful[:len(o.doubtful)-1]
-		o.objects[l.Key] = made
+		o.objects[l.Key] = made{size: there.Size, version: there.Version}
 	})
 }
 

@@ -21,7 +21,7 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 	if err != nil {
 		return nil, err
 	}
-	o.list = &objectList{claim: claim.New(o.client, o.in(listName), listTitle), of: map[string]Finished{}}
+	o.list = newObjectList(claim.New(o.client, o.in(listName), listTitle))
 	unwanted, err := o.takeUp(ctx, wanted)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (o *objectDir) takeUp(ctx context.Context, wanted func(rel string) bool) (u
 		case rel == wholeMark: // its run was killed before it removed the list
 			return nil, o.notEmpty(found)
 		case wanted(filepath.FromSlash(rel)):
-			o.objects[found.Key] = found
+			o.objects[found.Key] = made{size: found.Size, version: found.Version}
 		case finished:
 			unwanted = append(unwanted, found.Key)
 		default:
@@ -63,47 +63,49 @@ func (o *objectDir) takeUp(ctx context.Context, wanted func(rel string) bool) (u
 	}
 	for _, rel := range slices.Sorted(maps.Keys(of)) {
 		if _, found := o.objects[o.at.Key+rel]; !found {
+			delete(of, rel)
 			continue
 		}
 		if err := o.list.add(of[rel]); err != nil {
 			return nil, &stream.OutputError{Path: o.at.Name(), Err: err}
 		}
 	}
+	o.list.of = of
 	return unwanted, nil
 }
 
 // same reports whether the object that f tells of is there as it was uploaded.
 func (o *objectDir) same(ctx context.Context, f Finished) bool {
-	made := store.Object{Location: o.in(f.Place), Size: f.Bytes, Version: f.Version}
-	found, ok := o.objects[made.Key]
+	l := o.in(f.Place)
+	found, ok := o.objects[l.Key]
 	switch {
-	case !ok || found.Size != made.Size || made.Version == "":
+	case !ok || found.size != f.Bytes || f.Version == "":
 		return false
-	case found.Version == made.Version:
+	case found.version == f.Version:
 		return true
 	}
-	same, err := o.unchanged(ctx, made)
+	same, err := o.unchanged(ctx, l, made{size: f.Bytes, version: f.Version})
 	return same && err == nil
 }
 
 // unchanged reports whether an object is there as it was uploaded. It asks for the object itself:
 // with some stores a listing is late, or has another tag of encrypted objects.
-func (o *objectDir) unchanged(ctx context.Context, made store.Object) (bool, error) {
-	now, err := o.client.Stat(ctx, made.Location)
+func (o *objectDir) unchanged(ctx context.Context, l store.Location, was made) (bool, error) {
+	now, err := o.client.Stat(ctx, l)
 	if errors.Is(err, store.ErrNotExist) {
 		return false, nil
 	}
-	return alike(now, made), outputOf(made.Name(), err)
+	return was.like(now), outputOf(l.Name(), err)
 }
 
-// alike compares an object with what its upload has told, which may be no version.
-func alike(now, made store.Object) bool {
-	return now.Size == made.Size && (made.Version == "" || now.Version == made.Version)
+// like compares what an upload has told, which may be no version, with the object.
+func (m made) like(now store.Object) bool {
+	return now.Size == m.size && (m.version == "" || now.Version == m.version)
 }
 
 // leave leaves the folder to a later run.
 func (o *objectDir) leave(ctx context.Context) bool {
-	if o.foreign || o.list == nil || len(o.list.of) == 0 {
+	if o.foreign || o.list == nil || o.list.files == 0 {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
@@ -126,32 +128,45 @@ func (o *objectDir) confirm(ctx context.Context) error {
 	if err := o.save(ctx); err != nil {
 		return err
 	}
-	missing := maps.Clone(o.objects)
+	for key, was := range o.objects { // of an earlier look
+		was.found = false
+		o.objects[key] = was
+	}
 	for found, err := range o.files(ctx) {
 		if err != nil {
 			return err
 		}
-		made, ok := o.objects[found.Key]
+		was, ok := o.objects[found.Key]
 		switch base := path.Base(found.Key); {
-		case ok && alike(found, made):
-			delete(missing, found.Key)
+		case ok && was.like(found):
+			was.found = true
+			o.objects[found.Key] = was
 		case !ok && !strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "."):
-			return o.disturbed("another has written %s meanwhile", found, "delete that object")
+			return o.disturbed("another has written %s meanwhile", found.Location, "delete that object")
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(missing)) {
-		same, err := o.unchanged(ctx, missing[key])
+	return o.askMissing(ctx)
+}
+
+// askMissing asks for the objects that the listing has not, or has otherwise.
+func (o *objectDir) askMissing(ctx context.Context) error {
+	for _, key := range slices.Sorted(maps.Keys(o.objects)) {
+		if o.objects[key].found {
+			continue
+		}
+		l := o.at.WithKey(key)
+		same, err := o.unchanged(ctx, l, o.objects[key])
 		if err != nil {
 			return err
 		}
 		if !same {
-			return o.disturbed("another has changed or removed %s meanwhile", missing[key], "see that no other run writes there")
+			return o.disturbed("another has changed or removed %s meanwhile", l, "see that no other run writes there")
 		}
 	}
 	return nil
 }
 
-func (o *objectDir) disturbed(what string, object store.Object, remedy string) error {
+func (o *objectDir) disturbed(what string, object store.Location, remedy string) error {
 	o.foreign = true
 	return &stream.OutputError{Path: o.at.Name(), Err: stream.Errorf(what, object.Name()),
 		Remedy: stream.PlainText(remedy + ", and run the same command again, which goes on with the rest")}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -30,10 +31,15 @@ const (
 // run that has put it last.
 type objectList struct {
 	claim *claim.Object
-	of    map[string]Finished // by their places, with slashes
-	text  []byte              // as it is to be put
-	saved int                 // files of the list that the store has
+	of    map[string]Finished // those that earlier runs have made, by their places, with slashes
+	text  []byte              // as it is to be put: the claim's title, and a line for each file
+	files int                 // with a line
+	saved int                 // of these the store has
 	next  time.Time           // to put it, from then on
+}
+
+func newObjectList(of *claim.Object) *objectList {
+	return &objectList{claim: of, text: of.Title()}
 }
 
 func (l *objectList) add(f Finished) error {
@@ -41,7 +47,8 @@ func (l *objectList) add(f Finished) error {
 	if err != nil {
 		return err
 	}
-	l.of[f.Place], l.text = f, append(l.text, line...)
+	l.text = append(l.text, line...)
+	l.files++
 	return nil
 }
 
@@ -87,7 +94,7 @@ func (o *objectDir) save(ctx context.Context) error {
 	case err != nil:
 		return outputOf(o.at.Name(), err)
 	}
-	o.list.saved = len(o.list.of)
+	o.list.saved = o.list.files
 	return nil
 }
 
@@ -120,4 +127,23 @@ func (o *objectDir) forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)
 	defer cancel()
 	_ = o.list.claim.Remove(ctx)
+}
+
+const (
+	// What a file takes in memory, beside its name: as an object that was made (an entry of a map that
+	// is filled by half, a version, its key sorted), and its line of about 300 bytes while the text is
+	// moved to a place of 1¼ its size; and as an entry of those of earlier runs, with recipe and version.
+	objectFileBytes   = 210 + 9*300/4
+	finishedFileBytes = 400
+)
+
+// heldBytes is HeldBytes of a folder in a store.
+func (o *objectDir) heldBytes(places iter.Seq[string]) (n int64) {
+	for rel := range places {
+		n += objectFileBytes + int64(len(o.at.Key)+5*len(rel))
+	}
+	if o.list != nil {
+		n += finishedFileBytes * int64(len(o.list.of))
+	}
+	return n
 }

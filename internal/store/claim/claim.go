@@ -21,7 +21,7 @@ var ErrTaken = errors.New("another run has written the object")
 type Object struct {
 	client  *store.Client
 	at      store.Location
-	title   []byte // the first line of what this run writes and no other does
+	title   []byte // the first line of what this run writes, and no other does
 	version string // that this run believes to be there; empty for none
 }
 
@@ -47,6 +47,9 @@ func (o *Object) Read(ctx context.Context) (text []byte, found bool, err error) 
 	return text, true, nil
 }
 
+// Title is the first line of what this run writes, with its end.
+func (o *Object) Title() []byte { return bytes.Clone(o.title) }
+
 const (
 	mostBytes = 256 << 20              // of a text: a million lines are 200 MB
 	pause     = 100 * time.Millisecond // before another try, where the store was busy
@@ -62,17 +65,16 @@ func (o *Object) load(ctx context.Context) (text []byte, version string, err err
 		e.Remedy = stream.PlainText("delete it")
 		return nil, "", e
 	}
-	var b bytes.Buffer
-	err = o.client.Download(ctx, there, &b)
+	b := bytes.NewBuffer(make([]byte, 0, there.Size+1)) // which never grows
+	err = o.client.Download(ctx, there, b)
 	return b.Bytes(), there.Version, err
 }
 
-// Write puts text in place of what was read or written last, of nothing at first. It is an error
-// that is ErrTaken where another run has written or removed that since. A write that failed may be
-// there all the same; the next one finds it and goes on from it.
-func (o *Object) Write(ctx context.Context, text []byte) error {
+// Write puts content, which begins with the Title, in place of what was read or written last, of
+// nothing at first. It is an error that is ErrTaken where another run has written or removed that
+// since. A write that failed may be there all the same; the next one finds it and goes on from it.
+func (o *Object) Write(ctx context.Context, content []byte) error {
 	const tries = 3 // two answers were lost, or the store was at another request for the object
-	content := append(bytes.Clone(o.title), text...)
 	for try := 1; ; try++ {
 		believed := o.version
 		now, err := o.client.Replace(ctx, o.at, content, believed)
@@ -106,11 +108,18 @@ func (o *Object) Write(ctx context.Context, text []byte) error {
 
 // Owned reports whether this run has written the object last.
 func (o *Object) Owned(ctx context.Context) (bool, error) {
-	text, _, err := o.load(ctx)
+	there, err := o.client.Stat(ctx, o.at)
+	title := make([]byte, len(o.title))
+	if err == nil && there.Size < int64(len(title)) {
+		return false, nil
+	}
+	if err == nil {
+		err = o.client.Read(ctx, there, title, 0)
+	}
 	if errors.Is(err, store.ErrNotExist) || errors.Is(err, store.ErrChanged) {
 		return false, nil
 	}
-	return bytes.HasPrefix(text, o.title), err
+	return bytes.Equal(title, o.title), err
 }
 
 // Remove deletes the object.

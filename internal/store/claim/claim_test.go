@@ -12,6 +12,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
+func write(t *testing.T, o *Object, text string) error {
+	return o.Write(t.Context(), append(o.Title(), text...))
+}
+
 // Who wrote last goes on, and who wrote before does not, with every store.
 func TestLastWriterOwns(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
@@ -32,26 +36,37 @@ func TestLastWriterOwns(t *testing.T) {
 				t.Fatalf("nothing is found: %v, %v", found, err)
 			}
 		}
-		must.Do(t, first.Write(t.Context(), []byte("a\n")))
-		must.Do(t, first.Write(t.Context(), []byte("a\nb\n")))
+		must.Do(t, write(t, first, "a\n"))
+		must.Do(t, write(t, first, "a\nb\n"))
 		for range 2 { // it does not learn what is there from being refused
-			if err := late.Write(t.Context(), []byte("a\nb\n")); !errors.Is(err, ErrTaken) {
+			if err := write(t, late, "a\nb\n"); !errors.Is(err, ErrTaken) {
 				t.Errorf("a run that found nothing: %v", err)
 			}
 		}
 		second := reads("a\nb\n")
-		must.Do(t, first.Write(t.Context(), []byte("c")))
-		if err := second.Write(t.Context(), nil); !errors.Is(err, ErrTaken) {
+		must.Do(t, write(t, first, "c"))
+		if err := write(t, second, ""); !errors.Is(err, ErrTaken) {
 			t.Errorf("what was read is not there: %v", err)
 		}
 		second = reads("c")
-		must.Do(t, second.Write(t.Context(), []byte("c")))
-		if err := first.Write(t.Context(), []byte("d")); !errors.Is(err, ErrTaken) {
+		must.Do(t, write(t, second, "c"))
+		if err := write(t, first, "d"); !errors.Is(err, ErrTaken) {
 			t.Errorf("a run whose object was taken over: %v", err)
 		}
 		reads("c")
+		owns := func(o *Object, want bool) {
+			t.Helper()
+			if own, err := o.Owned(t.Context()); own != want || err != nil {
+				t.Errorf("the run owns it: %v, %v, want %v", own, err, want)
+			}
+		}
+		owns(first, false)
+		owns(second, true)
+		s.Put("folder/list", []byte("short"))
+		owns(second, false)
 		must.Do(t, second.Remove(t.Context()))
-		if err := second.Write(t.Context(), nil); !errors.Is(err, ErrTaken) {
+		owns(second, false)
+		if err := write(t, second, ""); !errors.Is(err, ErrTaken) {
 			t.Errorf("an object that is gone: %v", err)
 		}
 	})
@@ -76,13 +91,13 @@ func TestLostAnswer(t *testing.T) {
 	for range 3 {
 		text += "line\n"
 		lose(reset)
-		must.Do(t, o.Write(t.Context(), []byte(text)))
+		must.Do(t, write(t, o, text))
 		lose(func(resp *http.Response) { resp.StatusCode = http.StatusForbidden })
-		if err := o.Write(t.Context(), []byte(text+"x")); err == nil || errors.Is(err, ErrTaken) {
+		if err := write(t, o, text+"x"); err == nil || errors.Is(err, ErrTaken) {
 			t.Errorf("refused, but written: %v", err)
 		}
 	}
-	must.Do(t, o.Write(t.Context(), []byte("the end")))
+	must.Do(t, write(t, o, "the end"))
 	if got, _, err := o.Read(t.Context()); err != nil || strings.TrimSpace(string(got)) != "the end" {
 		t.Errorf("there is %q, %v", got, err)
 	}
@@ -101,6 +116,6 @@ func TestConflict(t *testing.T) {
 			}
 			return nil
 		})
-		must.Do(t, o.Write(t.Context(), []byte(text)))
+		must.Do(t, write(t, o, text))
 	}
 }
