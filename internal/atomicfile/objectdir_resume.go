@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/internal/store/claim"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -148,19 +150,33 @@ func (o *objectDir) confirm(ctx context.Context) error {
 	return o.askMissing(ctx)
 }
 
-// askMissing asks for the objects that the listing has not, or has otherwise.
+// askAtOnce objects are asked for together: one by one, a hundred thousand that a store lists with another
+// tag would take hours at 50 ms.
+const askAtOnce = 16
+
+// askMissing asks for the objects that the listing has not, or has otherwise. The first one in their order
+// that is not as it was made is the error.
 func (o *objectDir) askMissing(ctx context.Context) error {
-	for _, key := range slices.Sorted(maps.Keys(o.objects)) {
-		if o.objects[key].found {
-			continue
+	keys := slices.Sorted(maps.Keys(o.objects))
+	keys = slices.DeleteFunc(keys, func(key string) bool { return o.objects[key].found })
+	for some := range slices.Chunk(keys, askAtOnce) {
+		var same [askAtOnce]bool
+		var failed [askAtOnce]error
+		var g errgroup.Group
+		for i, key := range some {
+			g.Go(func() error {
+				same[i], failed[i] = o.unchanged(ctx, o.at.WithKey(key), o.objects[key])
+				return nil
+			})
 		}
-		l := o.at.WithKey(key)
-		same, err := o.unchanged(ctx, l, o.objects[key])
-		if err != nil {
-			return err
-		}
-		if !same {
-			return o.disturbed("another has changed or removed %s meanwhile", l, "see that no other run writes there")
+		_ = g.Wait()
+		for i, key := range some {
+			if failed[i] != nil {
+				return failed[i]
+			}
+			if !same[i] {
+				return o.disturbed("another has changed or removed %s meanwhile", o.at.WithKey(key), "see that no other run writes there")
+			}
 		}
 	}
 	return nil

@@ -6,12 +6,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,6 +204,61 @@ func TestDisturbedObjectDir(t *testing.T) {
 	build(t, fourth, "a", "of the fourth")
 	must.Do(t, fourth.Commit(t.Context()))
 	wantBucket(t, s, map[string]string{"out/a": "of the fourth", "out/" + wholeMark: ""})
+}
+
+// Of many objects that the folder's listing has otherwise some are asked for at once, and the error is of the first in
+// their order, whichever is answered first.
+func TestManyDisturbedObjects(t *testing.T) {
+	const n = 20
+	s := storetest.S3(t)
+	p := storetest.NewProxy(t, s.Endpoint)
+	at := *s
+	at.Endpoint = p.URL
+	for _, c := range []struct {
+		changed []int
+		refused int // its state is no answer; -1 for none
+		words   string
+	}{{[]int{17, 3, 18}, -1, "out/03?"}, {[]int{17, 3}, 2, "out/02?"}, {[]int{18, 17}, -1, "out/17?"}, {nil, 19, "out/19?"}} {
+		d := resumed(t, &at, all)
+		for i := range n {
+			build(t, d, fmt.Sprintf("%02d", i), "text")
+		}
+		var asked atomic.Int64
+		p.After(func(r *http.Request, resp *http.Response) {
+			if r.URL.Query().Has("list-type") { // which has another tag of each
+				body := must.Get(io.ReadAll(resp.Body))(t)
+				body = bytes.ReplaceAll(body, []byte("<ETag>&#34;"), []byte("<ETag>&#34;listed"))
+				resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+				resp.Header.Set("Content-Length", fmt.Sprint(len(body)))
+			}
+		})
+		p.Before(func(r *http.Request) *http.Response {
+			i, err := strconv.Atoi(path.Base(r.URL.Path))
+			if err != nil {
+				return nil
+			}
+			if i == c.refused {
+				return storetest.Answer(http.StatusForbidden, "")
+			}
+			asked.Add(1)
+			for wait := 0; i == 0 && asked.Load() < askAtOnce-1; wait++ { // the first one is answered last
+				if time.Sleep(time.Millisecond); wait > 30_000 {
+					t.Error("objects are asked for one by one")
+					break
+				}
+			}
+			return nil
+		})
+		for _, i := range c.changed {
+			s.Put(fmt.Sprintf("out/%02d", i), []byte("TEXT"))
+		}
+		wantRefused(t, d.Commit(t.Context()), c.words)
+		p.Before(nil)
+		p.After(nil)
+		for key := range inBucket(t, s) {
+			must.Do(t, os.Remove(filepath.Join(s.Dir, filepath.FromSlash(key))))
+		}
+	}
 }
 
 // A folder is not taken over that has an object of which nobody knows whose it is, and nothing in
