@@ -148,10 +148,13 @@ func (o *objectDir) remove(ctx context.Context) error {
 		left, first = o.deleteAll(ctx, left, func() { patience.Reset(removePatience) })
 	}
 	if first == nil && o.list != nil {
-		left, first = []string{o.at.Key + listName}, o.list.claim.Remove(ctx)
+		first = o.list.claim.Remove(ctx)
 	}
-	if first == nil || len(left) == 0 {
+	if first == nil {
 		return nil
+	}
+	if o.list != nil { // which was put before the first file, and is there as long as one is
+		left = append(left, o.at.Key+listName)
 	}
 	if ctx.Err() != nil { // ours: it must not pass for the run's
 		first = silence{}

@@ -300,6 +300,25 @@ func TestAbortResumedObjectDir(t *testing.T) {
 	if got := keys(t, s); len(got) > 0 {
 		t.Errorf("the bucket has %q", got)
 	}
+	// What a store keeps that answers no more is told, and the list is there before any file.
+	p := storetest.NewProxy(t, s.Endpoint)
+	at := *s
+	at.Endpoint = p.URL
+	for _, files := range []string{"", "a"} {
+		d := resumed(t, &at, all)
+		left := "out/" + listName
+		if files != "" {
+			build(t, d, files, "x")
+			left = "out/a?"
+		}
+		p.Before(func(*http.Request) *http.Response { return storetest.Answer(http.StatusForbidden, "") })
+		err := d.Abort(t.Context())
+		wantRefused(t, err, left)
+		wantRefused(t, err, "out/"+listName)
+		p.Before(nil)
+	}
+	must.Do(t, resumed(t, s, all).Abort(t.Context()))
+	wantBucket(t, s, map[string]string{})
 }
 
 // However a list was torn or damaged, what it does not tell of is made again.
