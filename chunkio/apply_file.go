@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -45,9 +46,14 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	if a.opt.Form == FormParquet && !place.IsURL(out) {
+	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
 		return a.resumeOne(ctx, out, fields, files)
 	}
+	return a.createOne(ctx, out, fields, files)
+}
+
+// createOne writes all files to the one file out, from the beginning.
+func (a *applier) createOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
 	if err := atomicfile.CanWrite(ctx, out); err != nil { // an upload would tell only in the end
 		return err
 	}
@@ -176,7 +182,9 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	for _, f := range fields {
 		maps.Copy(annotations, f.Annotations)
 	}
-	w, err := a.beginParquet(out, nodes, dict, annotations)
+	w, err := a.growing.begin(out, func(to io.Writer) (*writer.File, error) {
+		return writer.NewAnnotated(to, nodes, dict, annotations, a.opt.Threads)
+	})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -208,6 +216,9 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
 			return err
 		}
+	}
+	if err := a.growing.markEnd(w); err != nil {
+		return err
 	}
 	return w.Finish()
 }

@@ -83,39 +83,36 @@ func OutputForm(out, format string) (Form, error) {
 }
 
 // writeForm writes what is no Parquet. Its rows want all columns together, where columns are copied
-// one by one: they wait as Parquet in a temporary file, in pages as small as there are many.
-func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
+// one by one: they wait as Parquet in another file, in pages as small as there are many.
+func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, columns []copier.Column, fields []copier.Field, files []int) (written, bytes int64, err error) {
 	table, err := export.New(nodes)
 	if err != nil {
 		return 0, 0, err
 	}
-	end, sink, err := a.sink(table, out)
+	packed, sink, err := a.sink(table, out)
 	if err != nil {
 		return 0, 0, err
 	}
-	dir := a.opt.Spool.Dir
-	if dir == "" {
-		dir = os.TempDir()
-	}
-	spool, err := atomicfile.NewSpool(dir, "ufs-apply")
+	wait, reopen, end, err := a.waiting()
 	if err != nil {
 		return 0, 0, err
 	}
-	defer spool.Close()
-	buffered := bufio.NewWriterSize(spool, 1<<16)
+	defer end()
 	room := a.opt.Memory - a.heldBytes()
 	page := table.Page(room)
-	w, err := writer.NewPlain(buffered, nodes, page)
+	w, err := a.growing.begin(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
 	if err == nil {
 		err = a.copyFiles(ctx, w, columns, fields, files)
 	}
-	if err == nil {
-		err = buffered.Flush()
-	}
 	if err != nil {
-		return 0, 0, spoolError(dir, err)
+		return 0, 0, err
 	}
-	f, err := parquet.Open(&fileInput{spool.File, w.Offset}, a.opt.Memory)
+	rows, err := reopen()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer rows.Close()
+	f, err := parquet.Open(&fileInput{rows, w.Offset}, a.opt.Memory)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -127,17 +124,52 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 		err = sink.Close()
 	}
 	if err == nil {
-		err = end.Close()
+		err = packed.Close()
 	}
-	return w.Rows, end.written, err
+	return w.Rows, packed.written, err
 }
 
-// spoolError says where the bytes that wait could not be written.
-func spoolError(dir string, err error) error {
-	if bad, ok := errors.AsType[*os.PathError](err); ok {
-		return &stream.OutputError{Path: "a temporary file in " + dir, Err: bad.Err, Remedy: stream.Textf("free some space there, or set TMPDIR to another folder")}
+// waiting is where the rows wait as Parquet until they are read again: in the file that grows beside the
+// output, or in a temporary file that nobody goes on with.
+func (a *applier) waiting() (to io.Writer, reopen func() (localBytes, error), end func(), err error) {
+	if g := a.growing; g != nil {
+		return g.file, func() (localBytes, error) {
+			r, err := g.file.Reopen()
+			return waitingRows{r, g.file.Path()}, err
+		}, func() {}, nil
 	}
-	return err
+	dir := a.opt.Spool.Dir
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	spool, err := atomicfile.NewSpool(dir, "ufs-apply")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	buffered := bufio.NewWriterSize(&spoolWriter{spool, dir}, 1<<16)
+	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, func() { spool.Close() }, nil
+}
+
+// waitingRows are rows that wait for the output of that name.
+type waitingRows struct {
+	atomicfile.Reader
+	name string
+}
+
+func (w waitingRows) Name() string { return w.name }
+
+// spoolWriter says where the bytes that wait could not be written.
+type spoolWriter struct {
+	to  io.Writer
+	dir string
+}
+
+func (s *spoolWriter) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	if bad, ok := errors.AsType[*os.PathError](err); ok {
+		err = &stream.OutputError{Path: "a temporary file in " + s.dir, Err: bad.Err, Remedy: stream.Textf("free some space there, or set TMPDIR to another folder")}
+	}
+	return n, err
 }
 
 // sink begins the output in its form; end closes what compresses it.

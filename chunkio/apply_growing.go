@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -21,13 +21,15 @@ import (
 // columns takes some milliseconds.
 const markEvery = 5 * time.Second
 
-// growing is one output file of many row groups that a later run can go on with. Now and then it is
-// marked behind a row group, with what the footer is to say of the row groups since the last mark.
+// growing is one file of many row groups that a later run can go on with: the output, or what waits for
+// it. Now and then it is marked behind a row group, with what the footer is to say of the row groups since
+// the last mark.
 type growing struct {
 	file    *atomicfile.File
 	recipes []string // by input: of all rows up to its end
 	every   time.Duration
 	last    time.Time // of a mark
+	at      marked    // the last row group that this run has written, without a footer
 
 	offset  int64 // where it is gone on with
 	footers [][]byte
@@ -40,31 +42,51 @@ type marked struct {
 	Footer      []byte
 }
 
-// resumeOne writes all files to the one Parquet file out, or goes on with what is there of it.
-func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Field, files []int) error {
+// resumeOne writes all files to the one file out, or goes on with what is there of it: of a Parquet file, or
+// of the rows that wait as Parquet until all columns of another form are there.
+func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Field, files []int) (err error) {
+	g, err := a.grow(ctx, out, fields)
+	if err != nil {
+		return err
+	}
+	if a.growing = g; a.opt.Form == FormParquet {
+		return a.writeFile(ctx, g.file, fields, a.columns, files)
+	}
+	defer func() {
+		if ctx.Err() != nil && err != nil {
+			if temp, ok := g.file.Leave(ctx); ok {
+				err = &Unfinished{Place: temp, Err: err}
+			}
+		}
+		g.file.Abort()
+	}()
+	return a.createOne(ctx, out, fields, files)
+}
+
+// grow opens the file that grows on the way to out.
+func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (*growing, error) {
 	g := &growing{every: a.opt.marks, last: time.Now(), to: marked{File: -1, Group: -1}}
 	if g.every == 0 {
 		g.every = markEvery
 	}
 	var err error
 	if g.recipes, err = a.recipesOf(fields); err != nil {
-		return err
+		return nil, err
 	}
 	var marks []atomicfile.Finished
 	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.wants)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, f := range marks {
 		if err := json.Unmarshal(f.Detail, &g.to); err != nil {
 			g.file.Abort()
-			return err
+			return nil, err
 		}
 		g.offset, g.footers = f.Bytes, append(g.footers, g.to.Footer)
 		a.report.Resumed.Rows += f.Rows
 	}
-	a.growing = g
-	return a.writeFile(ctx, g.file, fields, a.columns, files)
+	return g, nil
 }
 
 // wants reports whether a mark is of what this run writes.
@@ -92,17 +114,21 @@ func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
 	return recipes, nil
 }
 
-// beginParquet begins a Parquet file, or goes on with it.
-func (a *applier) beginParquet(out *atomicfile.File, nodes schema.FieldList, dict []bool, annotations parquet.Annotations) (*writer.File, error) {
-	if g := a.growing; g != nil && len(g.footers) > 0 {
-		w, err := writer.GoOn(out, nodes, dict, annotations, a.opt.Threads, g.offset, g.footers)
-		if g.footers = nil; err != nil {
-			err = &stream.OutputError{Path: out.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
-				Remedy: stream.PlainText("run the same command again, which begins anew")}
-		}
-		return w, err
+// begin goes on with the file that grows, where there is a beginning of it, and else begins one.
+func (g *growing) begin(to io.Writer, begin func(io.Writer) (*writer.File, error)) (*writer.File, error) {
+	if g == nil || len(g.footers) == 0 {
+		return begin(to)
 	}
-	return writer.NewAnnotated(out, nodes, dict, annotations, a.opt.Threads)
+	w, err := begin(io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	err = w.GoOn(to, g.offset, g.footers)
+	if g.footers = nil; err != nil {
+		return nil, &stream.OutputError{Path: g.file.Path(), Err: fmt.Errorf("what an interrupted run has left of it cannot be gone on with: %w", err),
+			Remedy: stream.PlainText("run the same command again, which begins anew")}
+	}
+	return w, nil
 }
 
 // passes reports whether the file has all rows of input i.
@@ -115,18 +141,33 @@ func (g *growing) has(i, group int) bool {
 
 // mark marks the file behind row group group of input i, if it is time.
 func (g *growing) mark(w *writer.File, i, group int) error {
-	if g == nil || time.Since(g.last) < g.every {
+	if g == nil {
 		return nil
 	}
+	if g.at = (marked{File: i, Group: group}); time.Since(g.last) < g.every {
+		return nil
+	}
+	return g.markHere(w)
+}
+
+// markEnd marks the file behind its last row: a later run has nothing to copy.
+func (g *growing) markEnd(w *writer.File) error {
+	if g == nil || w.Rows == w.MarkedRows() {
+		return nil
+	}
+	return g.markHere(w)
+}
+
+func (g *growing) markHere(w *writer.File) error {
 	before := w.MarkedRows()
 	footer, err := w.Mark()
 	if err != nil {
 		return err
 	}
-	detail, err := json.Marshal(marked{i, group, footer})
+	detail, err := json.Marshal(marked{g.at.File, g.at.Group, footer})
 	if err != nil {
 		return err
 	}
 	g.last = time.Now()
-	return g.file.Mark(g.recipes[i], w.Rows-before, detail)
+	return g.file.Mark(g.recipes[g.at.File], w.Rows-before, detail)
 }

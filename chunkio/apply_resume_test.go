@@ -57,6 +57,8 @@ var resumeCases = []struct {
 	{"arrow", "out", ApplyOptions{Form: FormArrow}},
 	{"one file", "out.parquet", ApplyOptions{}},
 	{"rows of one file", "out.parquet", ApplyOptions{Where: "r_double > 10"}},
+	{"one csv", "out.csv", ApplyOptions{Form: FormCSV}},
+	{"rows of one arrow", "out.arrow", ApplyOptions{Form: FormArrow, Where: "r_double > 10"}},
 }
 
 // TestApplyGoesOn: wherever a run is broken off, the next one takes what it has finished as it is, and
@@ -101,6 +103,21 @@ func TestApplyGoesOn(t *testing.T) {
 				t.Fatal("other bytes than uninterrupted")
 			}
 		})
+	}
+}
+
+// TestApplyWaitsElsewhere: rows that wait where --temp-dir says leave nothing when a run is broken off.
+func TestApplyWaitsElsewhere(t *testing.T) {
+	in, dir, wait := everyTypeFolder(t, t.TempDir(), 2), t.TempDir(), t.TempDir()
+	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), marks: 1, Spool: ScratchOptions{Dir: wait}}
+	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 30 }), []string{filepath.Join(in, "*", "*.parquet")}, filepath.Join(dir, "out.csv"), opt)
+	if errors.As(err, new(*Unfinished)) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, at := range []string{dir, wait} {
+		if left := must.Get(os.ReadDir(at))(t); len(left) > 0 {
+			t.Errorf("%v is left", left)
+		}
 	}
 }
 

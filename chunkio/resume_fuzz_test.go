@@ -46,7 +46,8 @@ func FuzzMark(f *testing.F) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if w, err := writer.GoOn(io.Discard, fields, nil, nil, 1, offset, [][]byte{g.to.Footer}); err == nil {
+		w := must.Get(writer.New(io.Discard, fields, nil, 1))(t)
+		if err := w.GoOn(io.Discard, offset, [][]byte{g.to.Footer}); err == nil {
 			_ = w.Finish()
 		}
 		runtime.ReadMemStats(&after)

@@ -35,12 +35,13 @@ at all. OUT may lie in an object store: the files of a folder appear there one b
 empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
 A run that is interrupted or killed is gone on with by the same command. What it has finished
-waits in a hidden folder beside OUT, the files of a folder or the row groups of one Parquet
-file, and is taken as it is where the input and the selection are the same and its checksum
-is right. One Arrow or CSV file begins anew, for its rows wait in scratch until all columns are
-there; so does one object in a store. A folder in a store is gone on with from any machine: while
-it is built, _ufs_finished in it lists the files that are whole, some seconds late. The run that
-began last has the folder; an earlier one that still works at it stops and leaves it as it is.
+waits in a hidden folder beside OUT, the files of a folder or the row groups of one file, and
+is taken as it is where the input and the selection are the same and its checksum is right.
+The rows of one Arrow or CSV file wait there until all columns are, in 8 bytes a number or less;
+where --temp-dir names another place for them it begins anew, and so does one object in a store.
+A folder in a store is gone on with from any machine: while it is built, _ufs_finished in it
+lists the files that are whole, some seconds late. The run that began last has the folder; an
+earlier one that still works at it stops and leaves it as it is.
 
 --format sql, py and yaml write no data but the text that reads it: a query, lines of Python,
 a list of names. Of the input they read footers only.

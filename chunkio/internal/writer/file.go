@@ -85,15 +85,11 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 	return w, err
 }
 
-// GoOn is NewAnnotated for a file of which out has a beginning, offset bytes long, that ends with a Mark: these
-// are all its marks.
-func GoOn(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations, workers int, offset int64, marks [][]byte) (*File, error) {
-	w, err := NewAnnotated(io.Discard, fields, dict, annotations, workers)
-	if err != nil {
-		return nil, err
-	}
+// GoOn makes a file that was begun on [io.Discard] go on with one of which out has a beginning, offset bytes
+// long, that ends with a Mark: these are all its marks.
+func (w *File) GoOn(out io.Writer, offset int64, marks [][]byte) error {
 	w.out, w.Offset = out, offset
-	err = format.Guard(func() error {
+	err := format.Guard(func() error {
 		for _, mark := range marks {
 			text, err := io.ReadAll(s2.NewReader(bytes.NewReader(mark)))
 			if err != nil {
@@ -109,11 +105,10 @@ func GoOn(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.An
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		w.groups, w.Rows = len(w.marked.RowGroups), w.marked.NumRows
 	}
-	w.groups, w.Rows = len(w.marked.RowGroups), w.marked.NumRows
-	return w, nil
+	return err
 }
 
 // Mark tells of the row groups that were written since the last Mark, for GoOn.

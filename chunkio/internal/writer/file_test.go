@@ -91,7 +91,11 @@ func TestForgedMark(t *testing.T) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
 	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00"} {
 		before := allocated()
-		if _, err := GoOn(io.Discard, fields, nil, nil, 1, 4, [][]byte{[]byte(mark)}); err == nil {
+		w, err := New(io.Discard, fields, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.GoOn(io.Discard, 4, [][]byte{[]byte(mark)}); err == nil {
 			t.Errorf("%q is gone on with", mark)
 		}
 		if n := allocated() - before; n > 24<<20 {
