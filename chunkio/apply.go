@@ -180,5 +180,7 @@ type applier struct {
 	growing *growing // the one output file, where a later run can go on with it; else nil
 }
 
-// heldBytes is what is in memory for all files.
-func (a *applier) heldBytes() int64 { return a.catalog.bytes() + a.folder }
+// heldBytes is what is in memory for all files, and what packs the output.
+func (a *applier) heldBytes() int64 {
+	return a.catalog.bytes() + a.folder + a.opt.Form.encoderBytes()
+}

@@ -183,7 +183,7 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 		maps.Copy(annotations, f.Annotations)
 	}
 	w, err := a.growing.begin(out, func(to io.Writer) (*writer.File, error) {
-		return writer.NewAnnotated(to, nodes, dict, annotations, a.opt.Threads)
+		return writer.NewAnnotated(to, nodes, dict, annotations)
 	})
 	if err != nil {
 		return 0, 0, err

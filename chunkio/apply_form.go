@@ -172,6 +172,22 @@ func (s *spoolWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// zstdWindow is how far back the encoder of text looks. With the default, which is eight
+// times that, it held 13 MB more, and a file of numbers was as long.
+const zstdWindow = 1 << 20
+
+// encoderBytes is what compressing the output holds: zstd has two windows, hash tables of 1.3 MB and a few
+// blocks; gzip has 0.8 MB.
+func (f Form) encoderBytes() int64 {
+	switch f {
+	case FormCSVZstd:
+		return 2*zstdWindow + 2<<20
+	case FormCSVGzip:
+		return 1 << 20
+	}
+	return 0
+}
+
 // sink begins the output in its form; end closes what compresses it.
 func (a *applier) sink(table *export.Table, out io.Writer) (end *compressed, sink export.Sink, err error) {
 	end = &compressed{out: out, close: func() error { return nil }}
@@ -184,7 +200,7 @@ func (a *applier) sink(table *export.Table, out io.Writer) (end *compressed, sin
 		gz := gzip.NewWriter(end)
 		w, end.close = gz, gz.Close
 	case FormCSVZstd:
-		zst, err := zstd.NewWriter(end, zstd.WithEncoderConcurrency(1))
+		zst, err := zstd.NewWriter(end, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -44,6 +44,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			if err != nil {
 				return format.Place(a.catalog.path(i), g, "", err)
 			}
+			w.Workers(workers)
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
 			if err == nil {
 				err = a.copyWindow(ctx, src, i, g, workers, group, skip, columns[lo:lo+n], fields[lo:lo+n])
@@ -101,6 +102,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 			return 0, 0, err
 		}
 		first := a.need(src, g, columns[0])
+		scratch += int64(workers) * writer.WorkerBytes
 		switch total := used + scratch + first; {
 		case total <= a.opt.Memory:
 			used = total

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -62,7 +63,7 @@ func TestApplyMessyEveryColumn(t *testing.T) {
 	}
 	selected = append(selected, "emb[15]", "emb[3]", "emb[0]")
 	also = append(also, "vals", "emb", "geo", "d_clean")
-	for _, opt := range []ApplyOptions{{}, {Threads: 1, Memory: 4 << 20}} {
+	for _, opt := range []ApplyOptions{{}, {Threads: 1, Memory: 4<<20 + writer.WorkerBytes}} {
 		opt.Columns, opt.Also = selected, also
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		report := mustApply(t, []string{in}, out, opt)
@@ -119,7 +120,7 @@ func TestApplyEveryType(t *testing.T) {
 		names = append(names, "r_"+n, "o_"+n)
 	}
 	var first []byte
-	for _, opt := range []ApplyOptions{{Threads: 1}, {Threads: 8}, {Threads: 2, Memory: 3 << 20}} {
+	for _, opt := range []ApplyOptions{{Threads: 1}, {Threads: 8}, {Threads: 2, Memory: 3<<20 + writer.WorkerBytes}} {
 		opt.Columns, opt.Also = []string{"emb[2]", "emb[0]", "geo.name"}, slices.Concat(names, []string{"emb", "geo.lat"})
 		out := filepath.Join(dir, "out.parquet")
 		mustApply(t, []string{in}, out, opt)

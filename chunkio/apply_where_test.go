@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -61,7 +62,7 @@ func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 		if c.rows > 0 {
 			match = must.Get(collect(ds, stream.Range{}))(t).positions
 		}
-		for _, memory := range []int64{0, 8 << 20} {
+		for _, memory := range []int64{0, 8<<20 + writer.WorkerBytes} {
 			opt.Where, opt.Memory, opt.Threads = c.where, memory, 2
 			out := filepath.Join(at, "part.parquet")
 			report := mustApply(t, []string{path}, out, opt)

@@ -20,7 +20,7 @@ import (
 func FuzzMark(f *testing.F) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1), schema.NewInt64Node("y", parquet.Repetitions.Optional, -1)}
 	var out bytes.Buffer
-	w := must.Get(writer.New(&out, fields, nil, 1))(f)
+	w := must.Get(writer.New(&out, fields, nil))(f)
 	group := w.Group(2)
 	chunks := must.Get(group.Columns(2))(f)
 	must.Do(f, writer.Put(chunks[0], []float64{1, 2}, nil, nil))
@@ -46,7 +46,7 @@ func FuzzMark(f *testing.F) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		w := must.Get(writer.New(io.Discard, fields, nil, 1))(t)
+		w := must.Get(writer.New(io.Discard, fields, nil))(t)
 		if err := w.GoOn(io.Discard, offset, [][]byte{g.to.Footer}); err == nil {
 			_ = w.Finish()
 		}

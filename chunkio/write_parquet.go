@@ -121,7 +121,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		}
 		names[f.Name()] = true
 	}
-	if t.w, err = writer.New(out, fields, dict, opt.Threads); err != nil {
+	if t.w, err = writer.New(out, fields, dict); err != nil {
 		return 0, 0, err
 	}
 	t.data = make([]float64, t.d*opt.RowGroupRows)

@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -79,8 +80,8 @@ func dataOutput(verb, output string) error {
 
 // parquetOutput refuses outputs that are named as something else than Parquet.
 func parquetOutput(verb, output string) error {
-	switch place.Ext(output) {
-	case ".csv", ".tsv", ".json", ".txt", ".arrow", ".feather", ".ipc", ".ufs":
+	switch strings.ToLower(place.Ext(output)) {
+	case ".csv", ".tsv", ".json", ".ndjson", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst":
 		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.Name(output), place.WithExt(output, ".parquet"))
 	}
 	return nil

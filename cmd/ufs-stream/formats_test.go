@@ -138,7 +138,9 @@ func TestConvert(t *testing.T) {
 		t.Errorf("under a condition:\n%s", seen)
 	}
 	ends(t, exit.Usage, "no output", "convert", at("t.csv"))
-	ends(t, exit.Usage, "OUT is Parquet", "convert", at("t.csv"), "-o", at("t.tsv"))
+	for _, other := range []string{"t.tsv", "u.csv.zst", "u.csv.gz", "u.NDJSON"} {
+		ends(t, exit.Usage, "OUT is Parquet", "convert", at("t.csv"), "-o", at(other))
+	}
 	if err := os.WriteFile(at("bad.csv"), []byte(text+"3,x\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,21 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	return n
 }
 
+// Again is NewNearest with the scratch of n, which is of no use from then on. Rows in many dimensions against
+// few points at a time had 17 MB of it anew for each part, which the collector was too late for.
+func (n *Nearest) Again(points Matrix[float64], count int) *Nearest {
+	team, d, scratch := n.team, n.d, n.scratch
+	if n.coarse != nil {
+		scratch = nil // of few rows, and with other parts
+	}
+	*n = Nearest{} // its points go before others come
+	next := NewNearest(team, points, count)
+	if next.coarse == nil && next.d == d {
+		next.scratch = scratch
+	}
+	return next
+}
+
 // NearestBytes is what a Nearest of m points in d dimensions holds, with its scratch on so
 // many workers.
 func NearestBytes(workers, m, d int) int64 {

@@ -54,16 +54,7 @@ func checkNeighbours(t *testing.T, team *Team, x, points Matrix[float64], count 
 	n := NewNearest(team, points, count)
 	search := func(what string) {
 		t.Helper()
-		index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
-		n.To(index, distance, x)
-		for i := range x.Rows {
-			for k, w := range want[i] {
-				if j, at := index[i*count+k], distance[i*count+k]; j != w.index || bits(at) != bits(w.distance) {
-					t.Fatalf("%s: row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", what, i, x.Rows, x.Cols, k, count,
-						points.Rows, j, at, w.index, w.distance)
-				}
-			}
-		}
+		finds(t, what, n, x, want)
 	}
 	within := func() {
 		t.Helper()
@@ -85,6 +76,46 @@ func checkNeighbours(t *testing.T, team *Team, x, points Matrix[float64], count 
 		search("float32")
 		within()
 	}
+}
+
+// finds searches with n, for neighbours that are known.
+func finds(t *testing.T, what string, n *Nearest, x Matrix[float64], want [][]neighbour) {
+	t.Helper()
+	count := n.count
+	index, distance := make([]int32, x.Rows*count), make([]float64, x.Rows*count)
+	n.To(index, distance, x)
+	for i := range x.Rows {
+		for k, w := range want[i] {
+			if j, at := index[i*count+k], distance[i*count+k]; j != w.index || bits(at) != bits(w.distance) {
+				t.Fatalf("%s: row %d of %d×%d, neighbour %d of %d among %d: %d at %g, want %d at %g", what, i, x.Rows, x.Cols, k, count,
+					n.m, j, at, w.index, w.distance)
+			}
+		}
+	}
+}
+
+// Parts of the points one after the other, the last of them shorter, are searched in the scratch of the first.
+func TestNearestAgain(t *testing.T) {
+	onPaths(t, func(t *testing.T, p *isa) {
+		r := rand.New(rand.NewPCG(8, 8))
+		for _, team := range teams(p) {
+			x := newGuarded[float64](r, 70, 40, true)
+			var n *Nearest
+			for part, m := range []int{coarsePoints - 1, coarsePoints - 1, 5} {
+				points := newGuarded[float64](r, m, 40, false)
+				if part == 0 {
+					n = NewNearest(team, points.Matrix, 3)
+				} else {
+					n = n.Again(points.Matrix, 3)
+				}
+				scratch := slices.Clone(n.scratch)
+				finds(t, fmt.Sprintf("part %d", part), n, x.Matrix, allNeighbours(x.Matrix, points.Matrix, 3))
+				if part > 0 && &scratch[0].raw[0] != &n.scratch[0].raw[0] {
+					t.Errorf("part %d of %d points has other scratch", part, m)
+				}
+			}
+		}
+	})
 }
 
 // nearestSize is what n holds.

@@ -65,6 +65,7 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 	best := make([]Neighbour, n*(k+1)) // k+1 a row once full: one may be the row itself
 	found := make([]int, n)
 	most := int(max(room/PointBytes(d), 1))
+	var near *kernel.Nearest
 	var index []int32
 	var square []float64
 	for from := 0; from < n && k > 0; from += most {
@@ -73,7 +74,11 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 			return nil, err
 		}
 		count := min(k+1, points.Rows)
-		near := kernel.NewNearest(team, points, count)
+		if from == 0 {
+			near = kernel.NewNearest(team, points, count)
+		} else {
+			near = near.Again(points, count)
+		}
 		points.Data = nil
 		err = pass(ctx, "finding neighbours", func(first int, x kernel.Matrix[float64]) error {
 			index, square = Room(index, x.Rows*count), Room(square, x.Rows*count)

@@ -28,16 +28,17 @@ type gatherer struct {
 	text    []byte
 }
 
-func newGatherer(out Output, columns []Column, opt Options) (*gatherer, error) {
+// newGatherer is of columns that so many threads encode.
+func newGatherer(out Output, columns []Column, threads int) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
 	for _, c := range columns {
 		fields = append(fields, node(c))
 		dict = append(dict, c.Kind != Local && c.Kind != UTC)
 	}
-	g := &gatherer{columns: columns, height: groupRows(len(columns)), threads: max(opt.Threads, 1)}
+	g := &gatherer{columns: columns, height: groupRows(len(columns)), threads: threads}
 	var err error
-	g.file, err = writer.New(out, fields, dict, g.threads)
+	g.file, err = writer.New(out, fields, dict)
 	return g, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -176,7 +177,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if err != nil {
 			return err
 		}
-		g, err := newGatherer(out, written, opt)
+		g, err := newGatherer(out, written, threads)
 		if err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (o Options) holds(d, threads int) int64 {
 		encoding = 8 << 20 // of columns at work
 		perText  = 6       // bytes of a piece and its cells, for one of text
 	)
-	return bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*o.pieceBytes() + encoding
+	return bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 
 // pieceBytes is what a worker parses at a time.

@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
@@ -44,11 +43,11 @@ type File struct {
 	meta   *metadata.FileMetaDataBuilder
 	marked *metadata.FileMetaData // the row groups before the last Mark; nil for none
 	props  *parquet.WriterProperties
-	zstd   *zstd.Encoder
 	groups int
 	Rows   int64
 
 	annotations pq.Annotations
+	encoders    *encoders // nil: plain pages
 }
 
 // ChunkBytes is what a finished column chunk takes until the footer is written: 680 to 800 bytes of
@@ -61,16 +60,15 @@ const ChunkBytes = 1200
 const ColumnBytes = 1800
 
 // New begins a file with the given columns. Those of one name many readers cannot tell apart: it is for
-// copies of files that have such. dict says for each leaf column whether to try a dictionary. workers
-// is the number of columns encoded at once.
-func New(out io.Writer, fields schema.FieldList, dict []bool, workers int) (*File, error) {
-	return NewAnnotated(out, fields, dict, nil, workers)
+// copies of files that have such. dict says for each leaf column whether to try a dictionary.
+func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
+	return NewAnnotated(out, fields, dict, nil)
 }
 
 // NewAnnotated is New where some nodes have logical types that the library does not know. They have
 // no bounds: what order they are in is not known either.
-func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations, workers int) (*File, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(max(workers, 1)))
+func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
+	enc, err := newEncoders()
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +160,12 @@ func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error)
 	return begin(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
 }
 
-func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *zstd.Encoder, opts ...parquet.WriterProperty) (*File, error) {
+func begin(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders, opts ...parquet.WriterProperty) (*File, error) {
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
 		return nil, err
 	}
-	w := &File{out: out, zstd: enc}
+	w := &File{out: out, encoders: enc}
 	err = format.Guard(func() error {
 		w.Schema = schema.NewSchema(root)
 		opts = append(opts, parquet.WithDictionaryDefault(false))
@@ -243,7 +241,7 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 	err = format.Guard(func() error {
 		for range n {
 			m := g.meta.NextColumnChunk()
-			pages := newPageBuffer(m, g.w.zstd)
+			pages := newPageBuffer(m, g.w.encoders)
 			chunks = append(chunks, &Chunk{ColumnChunkWriter: pqfile.NewColumnChunkWriter(m, pages, g.w.props), pages: pages, Rows: g.rows})
 		}
 		return nil

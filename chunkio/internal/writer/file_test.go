@@ -18,7 +18,7 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 	const batch, batches = 1 << 14, 512 // 8 million rows
 	for name, present := range map[string]int16{"nulls": 0, "one value": 1} {
 		fields := schema.FieldList{schema.NewInt64Node("x", parquet.Repetitions.Optional, -1)}
-		w, err := New(io.Discard, fields, []bool{true}, 1)
+		w, err := New(io.Discard, fields, []bool{true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestFooterHeap(t *testing.T) {
 	for i := range fields {
 		fields[i] = schema.NewFloat64Node(fmt.Sprintf("column %d", i), parquet.Repetitions.Optional, -1)
 	}
-	w, err := New(io.Discard, fields, make([]bool, columns), 1)
+	w, err := New(io.Discard, fields, make([]bool, columns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestForgedMark(t *testing.T) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
 	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00"} {
 		before := allocated()
-		w, err := New(io.Discard, fields, nil, 1)
+		w, err := New(io.Discard, fields, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

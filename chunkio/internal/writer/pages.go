@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
-	"github.com/klauspost/compress/zstd"
 
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
@@ -25,7 +24,7 @@ type pageBuffer struct {
 	pqfile.PageWriter // never set: stands for Reset, whose signature is internal to arrow
 
 	meta *metadata.ColumnChunkMetaDataBuilder
-	zstd *zstd.Encoder // shared by all columns: EncodeAll may be called concurrently; nil: plain pages
+	zstd *encoders // nil: plain pages
 
 	buf          []byte // headers and bodies of all pages, in order
 	dict         int    // length of the dictionary page with its header; 0: none
@@ -36,7 +35,7 @@ type pageBuffer struct {
 	fellBack     bool // from the dictionary to plain, within the chunk
 }
 
-func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *zstd.Encoder) *pageBuffer {
+func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *encoders) *pageBuffer {
 	return &pageBuffer{meta: meta, zstd: enc, encodings: metadata.EncodingStats{
 		DictEncodingStats: map[parquet.Encoding]int32{},
 		DataEncodingStats: map[parquet.Encoding]int32{},
@@ -48,12 +47,12 @@ func (b *pageBuffer) HasCompressor() bool { return b.zstd != nil }
 
 // Compress implements pqfile.PageWriter.
 func (b *pageBuffer) Compress(buf *bytes.Buffer, src []byte) []byte {
-	return b.zstd.EncodeAll(src, buf.AvailableBuffer())
+	return b.zstd.encode(src, buf.AvailableBuffer())
 }
 
 // WriteDictionaryPage implements pqfile.PageWriter.
 func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error) {
-	body := b.zstd.EncodeAll(p.Data(), nil)
+	body := b.zstd.encode(p.Data(), nil)
 	n := b.add(pq.PageHeader{
 		Kind: pq.DictionaryPage, Uncompressed: len(p.Data()),
 		Values: int(p.NumValues()), Encoding: parquet.Encoding(p.Encoding()),

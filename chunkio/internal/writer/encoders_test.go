@@ -1,0 +1,62 @@
+package writer
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestWorkerBytes: what pages that are encoded at once leave behind is within what WorkerBytes says of each,
+// and goes where fewer of them are to be at work.
+func TestWorkerBytes(t *testing.T) {
+	const workers = 4
+	page := make([]byte, window+100) // of two windows
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range page {
+		page[i] = byte(r.Uint32N(40))
+	}
+	unpack, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpack.Close()
+	first := make([]byte, 0, len(page))
+	before := held()
+	e, err := newEncoders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &File{encoders: e}
+	first = e.encode(page, first)
+	all := make([]*zstd.Encoder, workers) // at work at the same time
+	for i := range all {
+		all[i] = e.take()
+	}
+	for _, enc := range all {
+		if got := enc.EncodeAll(page, nil); !bytes.Equal(got, first) {
+			t.Error("another encoder, other bytes")
+		}
+		e.give(enc)
+	}
+	clear(all)
+	if got, err := unpack.DecodeAll(first, nil); err != nil || !bytes.Equal(got, page) {
+		t.Errorf("a page of two windows is read back as %d bytes, %v", len(got), err)
+	}
+	for _, most := range []int{workers, 2, 1} {
+		w.Workers(most)
+		if n := held() - before; n > int64(most)*WorkerBytes || len(e.idle) != most {
+			t.Errorf("%d encoders for %d workers hold %d bytes, of %d", len(e.idle), most, n, most*WorkerBytes)
+		}
+	}
+	var work sync.WaitGroup
+	for range workers {
+		work.Go(func() { e.encode(page, nil) })
+	}
+	work.Wait()
+	if len(e.idle) > 1 {
+		t.Errorf("%d encoders wait, of 1", len(e.idle))
+	}
+}
