@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/intake":     {"stream", "chunkio/internal/*"},
+	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel", "internal/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -46,7 +47,8 @@ func newGatherer(out Output, columns []Column, threads int) (*gatherer, error) {
 const (
 	groupCells  = 4 << 20
 	tallest     = 1 << 20
-	bytesOfCell = 9 // and of what is there
+	bytesOfCell = 9       // and of what is there
+	encoding    = 8 << 20 // bytes of columns at work
 )
 
 // groupRows is the height of row groups of d columns: that of the blocks that rows are read in, or a
@@ -84,7 +86,7 @@ func node(c Column) schema.Node {
 func (g *gatherer) add(ctx context.Context, b *batch) error {
 	if g.cells == nil {
 		n := len(g.columns) * g.height
-		g.cells, g.there = make([]cell, n), make([]bool, n)
+		g.cells, g.there = room.Make[cell](n), make([]bool, n)
 	}
 	for from := 0; from < b.rows; {
 		n := min(b.rows-from, g.height-g.rows)
@@ -127,6 +129,7 @@ func (g *gatherer) flush(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		room.For(encoding) // the columns before left as much garbage
 		chunks, err := group.Columns(min(columnsAtOnce, len(g.columns)-lo))
 		if err != nil {
 			return err

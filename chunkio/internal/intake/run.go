@@ -207,10 +207,7 @@ func affordable(d int, opt Options) (threads int, err error) {
 
 // holds is what writing d columns holds.
 func (o Options) holds(d, threads int) int64 {
-	const (
-		encoding = 8 << 20 // of columns at work
-		perText  = 6       // bytes of a piece and its cells, for one of text
-	)
+	const perText = 6 // bytes of a piece and its cells, for one of text
 	return bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 
