@@ -67,9 +67,12 @@ func (o *options) torment(ctx context.Context, j job) (point, error) {
 				return p, err
 			}
 			p.cpu += cpu
-			if done = ended == nil; !done {
+			if ended != nil {
 				p.kills++
 			}
+			// A folder that stands is whole, even if the run was killed before it could say so: the same command
+			// would refuse to write there again, as it does after a run that ended well.
+			done = ended == nil || j.folder && stands(j.out)
 			if said := (*failure)(nil); errors.As(ended, &said) {
 				p.faults = append(p.faults, fmt.Sprintf("started again after kill %d it failed: %s", p.kills-1, said))
 				break
@@ -118,6 +121,11 @@ func (o *options) killed(ctx context.Context, args []string, moment time.Duratio
 		return cpu, errKilled, nil
 	}
 	return cpu, &failure{fmt.Sprintf("exit code %d: %s", s.ExitCode(), strings.TrimSpace(said.String()))}, nil
+}
+
+func stands(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // contents are the files of an output by their path in it, without what tells of time and memory.

@@ -13,7 +13,7 @@ import (
 )
 
 // standIn plays ufs-stream: in steps that it keeps in its state, and an output that is there at once.
-// scan forgets to remove its state.
+// scan forgets to remove its state, and apply refuses an output that is there.
 const standIn = `#!/bin/sh
 verb=$1
 for word; do
@@ -23,6 +23,7 @@ for word; do
 done
 [ $verb = version ] && { echo stand-in 1; exit; }
 [ $verb = plan ] && { echo '{"memory": {"smallest_bytes": 1048575}}'; exit; }
+[ $verb = apply ] && [ -e "$out" ] && { echo "not empty" >&2; exit 1; }
 if [ "$state" ]; then
 	mkdir -p "$state"
 	for step in 1 2 3 4; do
@@ -32,6 +33,7 @@ fi
 case $out in *.json) time=$$ ;; esac
 echo "{\"timing\": \"$time\", \"verb\": \"$verb\"}" >"$out.part"
 mv "$out.part" "$out"
+[ $verb = apply ] && sleep 0.03
 [ $verb = scan ] || rm -rf "$state"
 `
 
