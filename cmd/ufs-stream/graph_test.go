@@ -59,7 +59,7 @@ func rankingOf(s *stream.Selection) string {
 // TestGraphShards: merged shards, one scan, and the input itself give the same ranking, for
 // every method and missing policy.
 func TestGraphShards(t *testing.T) {
-	in, _ := plantSource(t, riddled(planted.New(planted.Options{Rows: 900, GroupRow: 100})), 2)
+	in, _ := plantSource(t, riddled(planted.New(planted.Options{Rows: 600, GroupRow: 100})), 2)
 	for _, c := range []struct {
 		shape, methods string
 		shards         int
@@ -142,14 +142,14 @@ func graphOfFile(t *testing.T, path string) *anchor.Graph {
 // TestGraphSeparateFiles: the statistics of files that are scanned separately add up if the
 // scans share one profile of all files, with enough anchors for all rows together.
 func TestGraphSeparateFiles(t *testing.T) {
-	_, paths := plant(t, 3000, 3)
+	_, paths := plant(t, 600, 3)
 	var parts [][]string
 	for _, path := range paths {
 		parts = append(parts, []string{path, "--method", "sfufs"})
 	}
 	s := selection(t, "--stats", scanParts(t, parts), "--method", "graphgreedy", "-k", "6")
-	if s.RowsUsed != 3000 || fmt.Sprint(s.Options["anchors"]) != "2000" {
-		t.Errorf("%d rows, %v anchors; want 3000 and 2000", s.RowsUsed, s.Options["anchors"])
+	if s.RowsUsed != 600 || fmt.Sprint(s.Options["anchors"]) != "600" {
+		t.Errorf("%d rows, %v anchors; want 600 and 600", s.RowsUsed, s.Options["anchors"])
 	}
 }
 

@@ -46,7 +46,7 @@ func temporaries(t *testing.T, dir string) []string {
 // TestKill: however early or late a run is killed, its output is complete or does not
 // exist, and the next run removes the temporary files that the killed run has left.
 func TestKill(t *testing.T) {
-	in, paths := plant(t, 3000, 2)
+	in, paths := plant(t, 900, 2)
 	sel := filepath.Join(t.TempDir(), "sel.json")
 	must(t, "select", in, "-k", "20", "-o", sel)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -323,7 +323,7 @@ func TestManPages(t *testing.T) {
 // TestWorseThanRandom: a method whose features explain less than random ones says so, with the
 // numbers and what to choose.
 func TestWorseThanRandom(t *testing.T) {
-	_, in := plant(t, 600, 1)
+	_, in := plant(t, 300, 1)
 	warned := 0
 	for _, s := range methods.All() {
 		r := invoke("select", in[0], "-k", "6", "--method", s.Name, "--format", "json")

@@ -46,8 +46,9 @@ const (
 // space and peak are as planned. A MiB less than the smallest limit fails and names it, and
 // so does a byte less of scratch space.
 func TestPlanKeepsItsWord(t *testing.T) {
-	clean, paths := plant(t, 3000, 2)
-	holes, _ := plantHoled(t, 3000, 2)
+	clean, _ := plant(t, 1500, 2)
+	_, few := plant(t, 300, 1)
+	holes, _ := plantHoled(t, 1500, 2)
 	wide, wideHoles := wide(t), wideOf(t, holed(planted.New(planted.Options{Rows: 6000, Columns: 400})))
 	pixels, pixelHoles := wideOf(t, planted.New(planted.Options{Rows: 2400, Columns: 144})), wideOf(t, holed(planted.New(planted.Options{Rows: 2400, Columns: 144})))
 	const iterates = " --max-iter 2 --clusters 3"
@@ -64,13 +65,13 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		{"--method sfufs --constraint identity --anchors 400", clean, fitsAlways},
 		{"--method fufs --anchors 400", clean, fitsAlways},
 		{"--method laplacian --anchors 400", clean, fitsAlways},
-		{"--method mcfs", clean, fitsAlways},
+		{"--method mcfs --anchors 400", clean, fitsAlways},
 		{"--method graphgreedy --missing mean --anchors 400", holes, rereads},
 		{"--method graphgreedy --target spectral --anchors 400", clean, rereads},
 		{"--method graphgreedy --target scatter --anchors 400", clean, fitsAlways},
 		{"--method graphgreedy --missing drop-row --anchors 400", holes, rereads},
 		{"--method graphgreedy --anchor-method kmeans --anchors 100", clean, rereads},
-		{"--method laplacian --anchors-file " + copied(t, paths[0]), clean, fitsAlways},
+		{"--method laplacian --anchors-file " + copied(t, few[0]), clean, fitsAlways},
 		{"--method eufs --missing mean" + iterates, wideHoles, scratches},
 		{"--method hufs --missing drop-row" + iterates, wideHoles, scratches},
 		{"--method eufs --sample 1000" + iterates, wide, fitsAlways}, // too little for files to save anything
@@ -91,7 +92,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 			if (m.Smallest < m.InMemory) != (c.outOfCore != fitsAlways) {
 				t.Errorf("%+v", m)
 			}
-			if c.in == clean && (f.Features != 50 || f.Rows != 3000 || f.Files != 2 || m.Anchors == 0 && f.Passes.Least != 1) {
+			if c.in == clean && (f.Features != 50 || f.Rows != 1500 || f.Files != 2 || m.Anchors == 0 && f.Passes.Least != 1) {
 				t.Errorf("%+v", f)
 			}
 			for _, limit := range slices.Compact([]int64{m.Smallest, (m.Smallest + m.InMemory) / 2, m.InMemory}) {

@@ -178,7 +178,7 @@ func TestRankRefusals(t *testing.T) {
 
 // TestRankWithoutRoom: greedy out of core, threads and limits have the selection of memory.
 func TestRankWithoutRoom(t *testing.T) {
-	const n, d = 900, 1200
+	const n, d = 800, 1000
 	r := rand.New(rand.NewPCG(2, 15))
 	names, columns := make([]string, d), make([][]float64, d)
 	for j := range d {

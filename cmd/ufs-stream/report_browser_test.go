@@ -65,7 +65,11 @@ func TestReportFigures(t *testing.T) {
 	args := []string{"report", "-o", at("report.html")}
 	var list []*stream.Selection
 	for _, m := range methods {
-		must(t, "select", in, "-k", "20", "--method", m, "--label", "label", "--scale", "standard", "-o", at(m+".json"))
+		flags := []string{"--method", m, "--label", "label", "--scale", "standard", "-o", at(m + ".json")}
+		if slices.Contains(methods[2:], m) { // of a graph
+			flags = append(flags, "--anchors", "200")
+		}
+		must(t, append([]string{"select", in, "-k", "20"}, flags...)...)
 		args = append(args, at(m+".json"))
 		list = append(list, readSelection(t, at(m+".json")))
 	}

@@ -28,6 +28,7 @@ func TestSchedulerParallel(t *testing.T) {
 	if version, err := exec.CommandContext(t.Context(), "parallel", "--version").Output(); err != nil || !strings.HasPrefix(string(version), "GNU parallel") {
 		t.Skip("the parallel of this machine is not GNU's")
 	}
+	t.Parallel() // much of it waits
 	s := scheduler{"GNU parallel", "parallel/parallel.sh", []string{"JOBS=3", "RETRY_WAIT=0.1"}}
 	s.check(t)
 }
@@ -35,6 +36,7 @@ func TestSchedulerParallel(t *testing.T) {
 // TestSchedulerSlurm runs the example for Slurm on one that is started for it.
 func TestSchedulerSlurm(t *testing.T) {
 	needs(t, "bash")
+	t.Parallel()                                      // much of it waits
 	cluster := slurmtest.Start(t, 4*shardsOfExamples) // of the tests side by side
 	s := scheduler{"Slurm", "slurm/submit.sh", append(cluster.Env, "WAIT=yes", "POLL=0.2")}
 	t.Run("all", func(t *testing.T) { // returns when its parallel tests have ended

@@ -23,7 +23,7 @@ func (s scheduler) runsAsWritten(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(read(t, filepath.Join(root, "examples", "README.md")), "\n## "+s.section+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	in, _ := plant(t, 900, 2)
+	in, _ := plant(t, 450, 2)
 	bin, state := programFolder(t), folder(t)
 	places := strings.NewReplacer("/lake/events", in, "/shared/events", state("events"))
 	ran := 0
@@ -122,7 +122,7 @@ func kill(pid string) error {
 // the store busy. Both are scanned again, and no other; nothing counts twice.
 func (s scheduler) triesAgain(t *testing.T) {
 	t.Parallel()
-	in, paths := plant(t, 800, shardsOfExamples) // one row group in each file, and one file in each shard
+	in, paths := plant(t, 320, shardsOfExamples) // one row group in each file, and one file in each shard
 	store, env := storetest.S3Apart(t)
 	proxy := storetest.NewProxy(t, store.Endpoint)
 	for _, path := range paths {

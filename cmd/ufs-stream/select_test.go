@@ -219,12 +219,12 @@ func TestAutoIsWhatPathRecommends(t *testing.T) {
 
 // TestProgressJSON: progress is one object a line, on standard error only.
 func TestProgressJSON(t *testing.T) {
-	in, files := plant(t, 3000, 2)
+	in, files := plant(t, 600, 2)
 	r := invoke("select", in, "-k", "3", "--progress", "json", "--format", "names")
 	if r.code != exit.Done || strings.Count(r.out, "\n") != 3 {
 		t.Fatalf("exit code %d, %q", r.code, r.out)
 	}
-	if last := lastProgress(t, r.err); last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 2 || last.Bytes == 0 {
+	if last := lastProgress(t, r.err); last.Event != "pass" || last.Rows != 600 || last.Total != 600 || last.Pass != 2 || last.Bytes == 0 {
 		t.Errorf("the last line: %+v", last)
 	}
 	if r := invoke("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {
@@ -236,7 +236,7 @@ func TestProgressJSON(t *testing.T) {
 	}
 	r = invoke("merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"), "--progress", "json")
 	said, _, _ := strings.Cut(r.err, "merged ")
-	if last := lastProgress(t, said); last.What != "adding 2 files" || last.Event != "pass" || last.Rows != 3000 || last.Total != 3000 || last.Pass != 2 {
+	if last := lastProgress(t, said); last.What != "adding 2 files" || last.Event != "pass" || last.Rows != 600 || last.Total != 600 || last.Pass != 2 {
 		t.Errorf("the last line of merge: %+v\n%s", last, r.err)
 	}
 }

@@ -124,13 +124,13 @@ exec "`+filepath.Join(bin, "ufs-stream")+`" "$@"
 func TestShardedDAG(t *testing.T) {
 	needs(t, "bash", "python3")
 	at := folder(t)
-	examplePartitions(t, at)
+	data, _ := plant(t, 600, 4)
 	for method, rounds := range map[string]string{"greedy": "1", "sfufs": "2"} {
 		job := at(method)
 		if err := os.Mkdir(job, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		outcomes, said := triesOfDAG(t, killedOnce(t), "UFS_DATA="+at("data"), "UFS_JOB="+job, "UFS_METHOD="+method, "UFS_K=5", "UFS_SHARDS=4", "UFS_ROUNDS="+rounds)
+		outcomes, said := triesOfDAG(t, killedOnce(t), "UFS_DATA="+data, "UFS_JOB="+job, "UFS_METHOD="+method, "UFS_K=5", "UFS_SHARDS=4", "UFS_ROUNDS="+rounds)
 		want := 3 + 4
 		if rounds == "2" {
 			want += 1 + 4
@@ -147,7 +147,7 @@ func TestShardedDAG(t *testing.T) {
 				t.Errorf("%s, %s: %v, want %v\n%v", method, name, got, tried, said)
 			}
 		}
-		must(t, "select", at("data"), "--method", method, "-k", "5", "-o", at(method+".json"))
+		must(t, "select", data, "--method", method, "-k", "5", "-o", at(method+".json"))
 		if got, want := names(readSelection(t, filepath.Join(job, "selection.json"))), names(readSelection(t, at(method+".json"))); !slices.Equal(got, want) {
 			t.Errorf("%s: selected %v, in one run %v", method, got, want)
 		}

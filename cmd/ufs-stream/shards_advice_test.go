@@ -175,8 +175,8 @@ func TestGraphThatDropsRows(t *testing.T) {
 // TestSmallestLimitOfRounds: the limit that plan names is enough for a shard in all rounds of its
 // method, and for one of them less is not.
 func TestSmallestLimitOfRounds(t *testing.T) {
-	in, _ := plant(t, 3000, 3)
-	for method, rows := range map[string]string{"sfufs": "", "eufs": "3000"} {
+	in, _ := plant(t, 900, 3)
+	for method, rows := range map[string]string{"sfufs": "", "eufs": "900"} {
 		at := folder(t)
 		plan := at("job.plan.json")
 		r := invoke("plan", in, "--method", method, "-o", plan)
