@@ -12,8 +12,12 @@ import (
 // TestFilter: the pairs of a solver with a filter are those of the definition and have the same bits for any team;
 // no wrong filter changes them but by rounding.
 func TestFilter(t *testing.T) {
-	const n, l = 250, 10
+	const l = 10
 	for _, name := range names() {
+		n := 150
+		if name == "clustered" {
+			n = 200 // where a wrong filter makes the iterations fail
+		}
 		a := seeded(name, n)
 		all := dense(t, a, n)
 		top := all[n-1] + 1e-12*(all[n-1]-all[0])
