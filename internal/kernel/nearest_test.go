@@ -8,7 +8,10 @@ import (
 	"testing"
 )
 
-// allDistances is the definition: every distance in float64, as isa.squares sums it.
+// allDistances is the definition: every distance in float64, as isa.squares sums it. The race detector need not
+// see a twin, which has no goroutine.
+//
+//go:norace
 func allDistances(x, points Matrix[float64], i int) []float64 {
 	distances := make([]float64, points.Rows)
 	for j := range distances {
@@ -26,6 +29,8 @@ func allDistances(x, points Matrix[float64], i int) []float64 {
 }
 
 // allNeighbours are the count nearest of the points to each row, by all distances.
+//
+//go:norace
 func allNeighbours(x, points Matrix[float64], count int) [][]neighbour {
 	want := make([][]neighbour, x.Rows)
 	for i := range x.Rows {

@@ -16,9 +16,10 @@ func TestAnyStride(t *testing.T) {
 		every.Rows, every.Cols, every.RowStride, every.ColStride = m, k, 2*a.RowStride, 3
 		got := c.clone()
 		Gemm(team, 1, every, b.Matrix, got.Matrix)
-		for i := range m {
-			for j := range n {
-				want := spec(p, 1, c.at(i, j), k, func(l int) (float64, float64) { return a.at(2*i, 3*l), b.at(l, j) })
+		rows, columns := guarded[float64]{Matrix: every}.lines(), guarded[float64]{Matrix: b.Trans()}.lines()
+		for i, row := range rows {
+			for j, column := range columns {
+				want := spec(p, 1, c.at(i, j), row, column)
 				if got.at(i, j) != want {
 					t.Fatalf("[%d,%d] = %g, want %g", i, j, got.at(i, j), want)
 				}
