@@ -120,6 +120,9 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 		for _, single := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/float32 %t", name, single), func(t *testing.T) {
 				opt.Float32 = single
+				if testing.Short() {
+					opt.MaxIter = 4
+				}
 				var want *Result
 				for i, s := range []Setup{
 					{Threads: 1}, {Threads: 8}, {Threads: 3, Reread: true},

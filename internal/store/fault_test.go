@@ -22,7 +22,7 @@ func TestThousandsOfReadsWithFaults(t *testing.T) {
 	const n = 300_000
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		reads := int64(1000)
-		if s.Scheme == "gs" {
+		if s.Scheme == "gs" && !testing.Short() {
 			reads = 3000 // of the quickest server
 		}
 		p := storetest.NewProxy(t, s.Endpoint)

@@ -18,7 +18,7 @@ import (
 
 // Every type, nullable and not, in batches of edge sizes and as slices, compressed and
 // not, as file and as stream, whole and by any range of rows, equals the library's own reading.
-func TestRoundTrip(t *testing.T) {
+func TestEveryType(t *testing.T) {
 	types, _ := numericTypes()
 	for name, opts := range compressions {
 		for _, nulls := range []float64{0, 0.3} {

@@ -155,9 +155,9 @@ func typeCases() []typeCase {
 // written are the codecs that the library writes.
 var written = decodable[:5]
 
-// TestRoundTrip decodes every type, encoding, codec and page version that arrow's
+// TestEveryEncoding decodes every type, encoding, codec and page version that arrow's
 // writer can produce, whole and in ranges, with and without nulls.
-func TestRoundTrip(t *testing.T) {
+func TestEveryEncoding(t *testing.T) {
 	turn := 0 // codecs take turns, each type and encoding meets several
 	for _, c := range typeCases() {
 		encodings := append([]parquet.Encoding{parquet.Encodings.RLEDict, parquet.Encodings.Plain}, c.encodings...)
