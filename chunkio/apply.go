@@ -62,7 +62,7 @@ type ApplyReport struct {
 // one file out. Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //
-// Where a run is killed, or ctx ends (the error is then [Unfinished]), what it has finished waits
+// Where a run is killed, or ctx ends or Memory is too low (the error is then [Unfinished]), what it has finished waits
 // in a hidden folder beside out: the files of a folder, and of one file its row groups, which those of
 // Arrow or CSV are made of when all are there. The next Apply to out takes of it what it would write the
 // same, and out has the same bytes in the end. One Arrow or CSV file begins anew where Spool.Dir says that

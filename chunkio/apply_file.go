@@ -76,7 +76,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	}
 	a.folder = l.bytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
-		if ctx.Err() != nil {
+		if leaves(ctx, err) {
 			if temp, ok := dir.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Finished: a.report.Files, Files: len(places), Err: err}
 			}
@@ -146,7 +146,7 @@ func (a *applier) columnsBelow(rel string) ([]copier.Column, error) {
 // writeFile writes the given files of the catalog to the one file out, and commits it.
 func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	defer func() {
-		if ctx.Err() != nil {
+		if leaves(ctx, err) {
 			if temp, ok := out.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}

@@ -98,6 +98,9 @@ func (g *growing) wants(f atomicfile.Finished) bool {
 // recipesOf names by input all that shapes the file up to the end of its rows.
 func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
+	if a.opt.Form != FormParquet { // the pages that wait for the other forms are as large as the memory allows
+		fmt.Fprintln(sum, a.opt.Memory)
+	}
 	for _, f := range fields {
 		schema.PrintSchema(f.Node, sum, 1)
 		fmt.Fprintln(sum, f.Dict)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"time"
 
@@ -22,8 +23,8 @@ type Resumed struct {
 	Rows     int64 // of one file, that were taken as they are
 }
 
-// Unfinished is an Apply that was broken off when a part of its output was finished. It waits for the
-// next Apply to the same output.
+// Unfinished is an Apply that was broken off, or whose memory limit was too low for the rest, when a part of
+// its output was finished. It waits for the next Apply to the same output.
 type Unfinished struct {
 	Place           string // a hidden folder beside the output; the output itself in a store
 	Finished, Files int    // of a folder
@@ -32,6 +33,12 @@ type Unfinished struct {
 
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
+
+// leaves reports whether a run that ends with err leaves what is finished to the next one: it was broken off, or
+// a limit was too low, which the next one may raise.
+func leaves(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError))
+}
 
 // recipe names all that shapes the bytes of the output of file i: they are a function of the file
 // and of what is written of it, so that a file that is there by the same recipe need not be written
@@ -48,16 +55,12 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 	what := struct {
 		Maker, Where, Sparse string
 		Form                 Form
-		Memory               int64 `json:",omitempty"`
 		Fingerprint          string
 		Bytes                int64
 		Version              string    // of an object
 		Modified             time.Time // of a local file
 		Columns              []column
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
-	if a.opt.Form != FormParquet { // whose pages alone are the same for any memory
-		what.Memory = a.opt.Memory
-	}
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {

@@ -94,12 +94,8 @@ func TestApplyToStoreGoesOn(t *testing.T) {
 // on disk and, where a list of them waits, in a store.
 func TestApplyCountsTheFolder(t *testing.T) {
 	const files = 60
-	s, in := storetest.S3(t), t.TempDir()
+	s, in := storetest.S3(t), linkedFolder(t, files)
 	first := filepath.Join(in, "part-0000.parquet")
-	must.Do(t, WriteParquet(t.Context(), first, everyNumber(3, 3, false), WriteOptions{}))
-	for i := 1; i < files; i++ {
-		must.Do(t, os.Link(first, filepath.Join(in, fmt.Sprintf("part-%04d.parquet", i))))
-	}
 	need := func(input, out string) int64 {
 		t.Helper()
 		_, err := Apply(t.Context(), []string{input}, out, ApplyOptions{Columns: []string{"int32"}, Memory: 100 << 10})
@@ -115,4 +111,77 @@ func TestApplyCountsTheFolder(t *testing.T) {
 		t.Errorf("one file needs %d bytes, a folder of %d %d, one in a store %d", one, files, folder, inStore)
 	}
 	mustApply(t, []string{in}, local, ApplyOptions{Columns: []string{"int32"}, Memory: folder})
+}
+
+// linkedFolder is a folder of so many files of three rows, which are all the same.
+func linkedFolder(t *testing.T, files int) string {
+	t.Helper()
+	in := t.TempDir()
+	first := filepath.Join(in, "part-0000.parquet")
+	must.Do(t, WriteParquet(t.Context(), first, everyNumber(3, 3, false), WriteOptions{}))
+	for i := 1; i < files; i++ {
+		must.Do(t, os.Link(first, filepath.Join(in, fmt.Sprintf("part-%04d.parquet", i))))
+	}
+	return in
+}
+
+// TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that goes on, and one that is
+// refused for its limit leaves what is finished to the next one, on disk, in a store and in one file. Files of a folder
+// are the same with any memory.
+func TestApplyLimitLosesNothing(t *testing.T) {
+	const files, rows = 8, 15
+	s, in := storetest.S3(t), linkedFolder(t, files)
+	for _, c := range []struct {
+		name  string
+		form  Form
+		store bool
+		opt   ApplyOptions
+	}{{name: "of-parquet"}, {name: "of-csv", form: FormCSV}, {name: "of-parquet", store: true}, {name: "of-arrow", form: FormArrow, store: true}, {name: "one.parquet", opt: ApplyOptions{marks: 1}}} {
+		dir := t.TempDir()
+		inputs, at := []string{in}, func(folder string) string { return filepath.Join(dir, folder, c.name) }
+		if c.store {
+			dir, at = s.Dir, func(folder string) string { return s.URL(folder + "/" + c.name) }
+		}
+		for _, folder := range []string{"whole", "parts"} {
+			must.Do(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		}
+		if c.opt.marks > 0 {
+			inputs[0] = filepath.Join(in, "*.parquet")
+		}
+		opt := c.opt
+		opt.Columns, opt.Form, opt.Memory = []string{"int32"}, c.form, 100<<10
+		for { // until it is enough
+			opt.Meter = new(stream.Meter)
+			_, err := Apply(t.Context(), inputs, at("whole"), opt)
+			short, ok := errors.AsType[*stream.MemoryError](err)
+			if !ok {
+				must.Do(t, err)
+				break
+			}
+			opt.Memory = short.Need
+		}
+		more := opt
+		more.Memory, more.Meter = 2*opt.Memory, new(stream.Meter)
+		_, err := Apply(ending(t, func() bool { return more.Meter.Rows.Load() >= rows }), inputs, at("parts"), more)
+		first, ok := errors.AsType[*Unfinished](err)
+		if !ok || c.opt.marks == 0 && first.Finished == 0 {
+			t.Fatalf("%s: broken off: %v", c.name, err)
+		}
+		left, less := must.Files(t, filepath.Join(dir, "parts")), opt
+		less.Memory, less.Meter = opt.Memory-1, new(stream.Meter)
+		_, err = Apply(t.Context(), inputs, at("parts"), less)
+		if u, ok := errors.AsType[*Unfinished](err); !ok || !errors.As(err, new(*stream.MemoryError)) || u.Finished != first.Finished {
+			t.Fatalf("%s: with less memory: %v, %+v", c.name, err, u)
+		}
+		if now := must.Files(t, filepath.Join(dir, "parts")); len(now) != len(left) {
+			t.Errorf("%s: a refused run leaves %d files of %d", c.name, len(now), len(left))
+		}
+		opt.Meter = new(stream.Meter)
+		if r := mustApply(t, inputs, at("parts"), opt).Resumed; r.Whole != first.Finished || r.Outdated > 0 || c.opt.marks > 0 && r.Rows != rows {
+			t.Errorf("%s: gone on with: %+v", c.name, r)
+		}
+		if !maps.Equal(must.Files(t, filepath.Join(dir, "whole")), must.Files(t, filepath.Join(dir, "parts"))) {
+			t.Errorf("%s: other bytes than in one run", c.name)
+		}
+	}
 }

@@ -59,7 +59,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	return report, err
 }
 
-// unfinished turns an output that was broken off into a run that can be gone on with.
+// unfinished turns an output that was broken off, or came to the memory limit, into a run that can be gone on with.
 func unfinished(err error) error {
 	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
 		return &Interrupted{Checkpoint: u.Place, Err: err}

@@ -283,6 +283,9 @@ func (q *Request) wholeLimit(err error) error {
 	}
 	whole := *m
 	whole.Need, whole.Limit = m.Need+programBytes, q.Memory
+	if saved, ok := errors.AsType[*Interrupted](err); ok {
+		return &Interrupted{Checkpoint: saved.Checkpoint, Err: &whole}
+	}
 	return &whole
 }
 

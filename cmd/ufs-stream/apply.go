@@ -34,7 +34,8 @@ input is a directory, OUT is one too and keeps its file layout; it appears whole
 at all. OUT may lie in an object store: the files of a folder appear there one by one, an
 empty _SUCCESS last, and are deleted again if the run fails. INPUT is as in select.
 
-A run that is interrupted or killed is gone on with by the same command. What it has finished
+A run that is interrupted or killed is gone on with by the same command, and one that came to
+its memory limit by the same with a higher one. What it has finished
 waits in a hidden folder beside OUT, the files of a folder or the row groups of one file, and
 is taken as it is where the input and the selection are the same and its checksum is right.
 The rows of one Arrow or CSV file wait there until all columns are, in 8 bytes a number or less;

@@ -304,7 +304,33 @@ func TestApplyGoesOn(t *testing.T) {
 	}
 }
 
-// TestResumeProfile: so does a method on a profile alone, and its state is another run's than that of moments.
+// TestShortLimitGoesOn: where the memory limit is too low for a later file, the error says where the others wait, and the
+// same command with a higher one goes on with them.
+func TestShortLimitGoesOn(t *testing.T) {
+	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for i, groups := range []int{1, 1500} { // each of which is in the footer, which is held
+		src := memory{columns: []stream.Column{{Name: "x", Type: "double"}}, rows: groups, data: make([]float64, groups)}
+		writeSource(t, filepath.Join(in, fmt.Sprint(i, ".parquet")), src, chunkio.WriteOptions{RowGroupRows: 1})
+	}
+	for limit := 50; ; limit++ {
+		r := invoke("convert", in, "-o", out, "--memory-limit", fmt.Sprint(limit, "MiB"))
+		if r.code == exit.Done {
+			t.Fatal("no limit suffices for the first file alone")
+		}
+		left := temporaries(t, filepath.Dir(out))
+		if r.code != exit.Memory || strings.Contains(r.err, "is kept in") != (len(left) > 0) {
+			t.Fatalf("exit code %d, and %q is left: %s", r.code, left, r.err)
+		}
+		if len(left) == 1 && strings.Contains(r.err, "raise it: --memory-limit") && strings.Contains(r.err, left[0]) {
+			break
+		}
+	}
+	if r := invoke("convert", in, "-o", out); r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: 1 of 2 files") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
+
+// TestResumeProfile: a method on a profile alone goes on as well, and its state is another run's than that of moments.
 func TestResumeProfile(t *testing.T) {
 	in, _ := plantHoled(t, 6000, 3)
 	state := t.TempDir()

@@ -119,10 +119,14 @@ func (c *cli) note(format string, args ...any) {
 // remark writes what a run says on its way, with -v only.
 func (c *cli) remark(t stream.Text) { c.note("%s", t.Spell(program.FlagOf)) }
 
-// sayHowToResume shows the command that goes on where an interruption saved its progress.
+// sayHowToResume shows the command that goes on where a run that was broken off saved its progress.
 func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
-	if errors.As(err, &saved) {
+	switch {
+	case !errors.As(err, &saved):
+	case errors.As(err, new(*stream.MemoryError)):
+		c.err.Printf("what is finished is kept in %s; the same command goes on with it once the limit is raised\n", saved.Checkpoint)
+	default:
 		args, hidden := shownArgs(c.args)
 		c.err.Printf("progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
 		if hidden {

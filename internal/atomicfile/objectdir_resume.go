@@ -63,17 +63,18 @@ func (o *objectDir) takeUp(ctx context.Context, wanted func(rel string) bool) (u
 				Remedy: stream.PlainText("delete that object, or name a new folder")}
 		}
 	}
-	for _, rel := range slices.Sorted(maps.Keys(of)) {
-		if _, found := o.objects[o.at.Key+rel]; !found {
-			delete(of, rel)
-			continue
-		}
-		if err := o.list.add(of[rel]); err != nil {
-			return nil, &stream.OutputError{Path: o.at.Name(), Err: err}
+	o.takeOver(of)
+	return unwanted, nil
+}
+
+// takeOver takes those files of an earlier list whose objects were found. The others would keep their places in
+// memory if they were deleted from of.
+func (o *objectDir) takeOver(of map[string]Finished) {
+	for rel, f := range of {
+		if _, found := o.objects[o.at.Key+rel]; found {
+			o.list.of[rel] = f
 		}
 	}
-	o.list.of = of
-	return unwanted, nil
 }
 
 // same reports whether the object that f tells of is there as it was uploaded.
@@ -107,7 +108,7 @@ func (m made) like(now store.Object) bool {
 
 // leave leaves the folder to a later run.
 func (o *objectDir) leave(ctx context.Context) bool {
-	if o.foreign || o.list == nil || o.list.files == 0 {
+	if o.foreign || o.list == nil || len(o.list.of) == 0 {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removePatience)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -22,8 +24,8 @@ const (
 	// The list is put anew after so long: what a kill takes is the work of these seconds. GCS
 	// wants an object to be written once a second at most.
 	saveEvery = 2 * time.Second
-	// Its puts may take one part in so many of the time. One of a few kilobytes takes some 20 to
-	// 50 ms; a list of a hundred thousand files has 30 MB.
+	// To make it and to put it may take one part in so many of the time. One of a few kilobytes takes some
+	// 20 to 50 ms; a list of a hundred thousand files has 30 MB.
 	saveShare = 50
 )
 
@@ -31,25 +33,26 @@ const (
 // run that has put it last.
 type objectList struct {
 	claim *claim.Object
-	of    map[string]Finished // those that earlier runs have made, by their places, with slashes
-	text  []byte              // as it is to be put: the claim's title, and a line for each file
-	files int                 // with a line
-	saved int                 // of these the store has
+	of    map[string]Finished // by their places, with slashes: of this run and of earlier ones
+	saved int                 // files of which the store was told
 	next  time.Time           // to put it, from then on
 }
 
 func newObjectList(of *claim.Object) *objectList {
-	return &objectList{claim: of, text: of.Title()}
+	return &objectList{claim: of, of: map[string]Finished{}}
 }
 
-func (l *objectList) add(f Finished) error {
-	line, err := f.line()
-	if err != nil {
-		return err
+// text is the list as it is to be put: the claim's title, and a line for each file.
+func (l *objectList) text() ([]byte, error) {
+	text := l.claim.Title()
+	for _, place := range slices.Sorted(maps.Keys(l.of)) {
+		line, err := l.of[place].line()
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, line...)
 	}
-	l.text = append(l.text, line...)
-	l.files++
-	return nil
+	return text, nil
 }
 
 // readList reads the list of a folder that found lies in.
@@ -70,9 +73,7 @@ func (o *objectDir) keep(ctx context.Context, f Finished) error {
 	if o.list == nil {
 		return nil
 	}
-	if err := o.list.add(f); err != nil {
-		return &stream.OutputError{Path: o.at.Name(), Err: err}
-	}
+	o.list.of[f.Place] = f
 	if time.Now().Before(o.list.next) {
 		return nil
 	}
@@ -85,7 +86,10 @@ func (o *objectDir) save(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	err := o.list.claim.Write(ctx, o.list.text)
+	text, err := o.list.text()
+	if err == nil {
+		err = o.list.claim.Write(ctx, text)
+	}
 	now := time.Now()
 	o.list.next = now.Add(max(saveEvery, saveShare*now.Sub(began)))
 	switch {
@@ -94,7 +98,7 @@ func (o *objectDir) save(ctx context.Context) error {
 	case err != nil:
 		return outputOf(o.at.Name(), err)
 	}
-	o.list.saved = o.list.files
+	o.list.saved = len(o.list.of)
 	return nil
 }
 
@@ -132,18 +136,19 @@ func (o *objectDir) forget(ctx context.Context) {
 const (
 	// What a file takes in memory, beside its name: as an object that was made (an entry of a map that
 	// is filled by half, a version, its key sorted), and its line of about 300 bytes while the text is
-	// moved to a place of 1¼ its size; and as an entry of those of earlier runs, with recipe and version.
+	// moved to a place of 1¼ its size; and as an entry of those that are whole, with recipe and version.
 	objectFileBytes   = 210 + 9*300/4
 	finishedFileBytes = 400
 )
 
-// heldBytes is HeldBytes of a folder in a store.
+// heldBytes is HeldBytes of a folder in a store. An entry of a list is counted whether the file is whole
+// already or not: a limit that suffices for a first run suffices for one that goes on.
 func (o *objectDir) heldBytes(places iter.Seq[string]) (n int64) {
 	for rel := range places {
 		n += objectFileBytes + int64(len(o.at.Key)+5*len(rel))
-	}
-	if o.list != nil {
-		n += finishedFileBytes * int64(len(o.list.of))
+		if o.list != nil {
+			n += finishedFileBytes
+		}
 	}
 	return n
 }

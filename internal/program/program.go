@@ -35,7 +35,8 @@ type Program struct {
 	Root *cobra.Command
 	Out  *Writer   // results
 	Err  io.Writer // everything else
-	// Resume says on Err how to go on after an interruption that err tells of; it may be nil.
+	// Resume says on Err how to go on after an interruption, or a limit that was too low, that err tells of; it
+	// may be nil.
 	Resume func(err error)
 }
 
@@ -73,6 +74,9 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		}
 	} else if err != nil {
 		p.report(err)
+		if short := (*stream.MemoryError)(nil); errors.As(err, &short) && p.Resume != nil {
+			p.Resume(err)
+		}
 	}
 	return exit.Code(err)
 }

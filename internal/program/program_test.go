@@ -45,6 +45,7 @@ func TestRunReportsEveryKindOfEnd(t *testing.T) {
 		{"help work", done, exit.Done, ""},
 		{"work", fails(stream.Usagef("{k} is too many; see {threads}")), exit.Usage, "toy: -k is too many; see --threads\n"},
 		{"work", fails(errors.New("a fault")), exit.Fault, "toy: a fault\n"},
+		{"work", fails(&stream.MemoryError{What: "work", Need: 2 << 20, Limit: 1 << 20}), exit.Memory, "toy: work needs 2.0 MiB but the limit is 1.0 MiB; raise it: --memory-limit 2MiB\ngo on\n"},
 		{"work", func(io.Writer) error { panic("a bug") }, exit.Fault, "toy: internal fault: a bug\nThis is a bug; …"},
 		{"work --count many", done, exit.Usage, "toy: --count many: want a whole number; see toy work --help\n"},
 		{"work --size many", done, exit.Usage, "toy: --size many: want a size such as 512MiB or 4GB; see toy work --help\n"},
