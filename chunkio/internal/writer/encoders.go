@@ -32,11 +32,12 @@ func newEncoders() (*encoders, error) {
 	return &encoders{idle: []*zstd.Encoder{first}}, err
 }
 
-// encode appends a page to dst, as a frame.
+// encode appends a page to dst, as a frame. An encoder that panics is not used again: nobody knows what state it is in.
 func (e *encoders) encode(page, dst []byte) []byte {
 	enc := e.take()
-	defer e.give(enc)
-	return enc.EncodeAll(page, dst)
+	dst = enc.EncodeAll(page, dst)
+	e.give(enc)
+	return dst
 }
 
 func (e *encoders) take() *zstd.Encoder {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // TestWorkerBytes: what pages that are encoded at once leave behind is within what WorkerBytes says of each,
@@ -58,5 +60,17 @@ func TestWorkerBytes(t *testing.T) {
 	work.Wait()
 	if len(e.idle) > 1 {
 		t.Errorf("%d encoders wait, of 1", len(e.idle))
+	}
+}
+
+// TestBrokenEncoder: an encoder that panicked is given to nobody else.
+func TestBrokenEncoder(t *testing.T) {
+	e := &encoders{idle: []*zstd.Encoder{nil}} // which panics
+	page := []byte("a page")
+	if err := format.Guard(func() error { e.encode(page, nil); return nil }); err == nil || len(e.idle) > 0 {
+		t.Fatalf("%v, and %d encoders wait", err, len(e.idle))
+	}
+	if got := e.encode(page, nil); len(got) == 0 || len(e.idle) != 1 {
+		t.Errorf("the next page has %d bytes, and %d encoders wait", len(got), len(e.idle))
 	}
 }
