@@ -167,7 +167,7 @@ type spoolWriter struct {
 func (s *spoolWriter) Write(p []byte) (int, error) {
 	n, err := s.to.Write(p)
 	if bad, ok := errors.AsType[*os.PathError](err); ok {
-		err = &stream.OutputError{Path: "a temporary file in " + s.dir, Err: bad.Err, Remedy: stream.Textf("free some space there, or set TMPDIR to another folder")}
+		err = &stream.OutputError{Path: "a temporary file in " + s.dir, Err: bad.Err, Remedy: stream.Textf("free some space there, or choose another {temp-dir}")}
 	}
 	return n, err
 }

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -106,5 +109,41 @@ func TestOutputForm(t *testing.T) {
 		if c.says == "" && (err != nil || got != c.want) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s, %q: %v, %v", c.out, c.format, got, err)
 		}
+	}
+}
+
+// brokenWriter fails as a file on a full disk does.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+}
+
+// TestNoRoomForRows: where the rows of an output of no Parquet find no room to wait, the error says how to have them
+// wait elsewhere, and only there.
+func TestNoRoomForRows(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in.parquet")
+	must.Do(t, WriteParquet(t.Context(), in, everyNumber(30, 30, false), WriteOptions{}))
+	full := faults.With(t.Context(), &faults.Disk{Change: func(_, what string) error {
+		if what == "write" {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	for _, form := range []Form{FormParquet, FormArrow, FormCSV} {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out"+form.ending())
+		_, err := Apply(full, []string{in}, out, ApplyOptions{Columns: []string{"int32"}, Form: form})
+		if !errors.As(err, new(*stream.OutputError)) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), out) ||
+			strings.Contains(err.Error(), "temp-dir") != (form != FormParquet) {
+			t.Errorf("%s: %v", out, err)
+		}
+		if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
+			t.Errorf("%s: %v is left", out, left)
+		}
+	}
+	_, err := (&spoolWriter{brokenWriter{}, "td"}).Write([]byte("rows"))
+	if !errors.As(err, new(*stream.OutputError)) || !strings.Contains(err.Error(), "td: ") || !strings.Contains(err.Error(), "another temp-dir") {
+		t.Error(err)
 	}
 }

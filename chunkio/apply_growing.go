@@ -78,6 +78,9 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	if err != nil {
 		return nil, err
 	}
+	if a.opt.Form != FormParquet {
+		g.file.Advise(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))
+	}
 	for _, f := range marks {
 		if err := json.Unmarshal(f.Detail, &g.to); err != nil {
 			g.file.Abort()

@@ -70,6 +70,7 @@ a list of names. Of the input they read footers only.
 	fs := cmd.Flags()
 	o.limits(fs)
 	o.scratchSpace(fs)
+	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: CSV and other files of rows, standard input that is read more than once, and the rows of an Arrow or CSV output until all columns are there (default: the system's, for the rows of one local OUT a hidden folder beside it)"
 	o.lake(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")

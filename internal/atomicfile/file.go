@@ -38,6 +38,7 @@ type File struct {
 	written int64 // bytes the file has taken
 	sum     *xxhash.Digest
 	err     error // first failure; every later call returns it
+	advice  stream.Text
 	done    bool
 }
 
@@ -140,6 +141,9 @@ func (a *File) Private() error {
 	}
 	return a.fail(a.f.Chmod(0o600))
 }
+
+// Advise sets what to do where the file cannot be written: to name another place for it, unless its caller knows better.
+func (a *File) Advise(remedy stream.Text) { a.advice = remedy }
 
 // Path is where the file is to appear, as people may see it.
 func (a *File) Path() string { return a.path }
@@ -265,7 +269,10 @@ func (a *File) fail(err error) error {
 		return a.err
 	}
 	remedy := Remedy(err)
-	if a.spool != nil {
+	switch {
+	case a.advice.Format != "":
+		remedy = a.advice
+	case a.spool != nil:
 		remedy = spoolRemedy()
 	}
 	a.err = &stream.OutputError{Path: a.path, Err: fmt.Errorf("%w after %d bytes", err, a.written), Remedy: remedy}
