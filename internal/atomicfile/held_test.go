@@ -20,7 +20,7 @@ import (
 // by a first run and by one that goes on with all of them, where they are whole and where they are outdated, and on
 // disk. The bound does not depend on which run it is.
 func TestHeldBytes(t *testing.T) {
-	const n = 2000 // whose maps have just grown: they are filled by half
+	const n = 1000 // whose maps have just grown: they are filled by half
 	finished := func(i int) Finished {
 		return Finished{Place: fmt.Sprintf("day=2026-01-%02d/part-%05d-6a1f8f0c.parquet", i%30, i), Recipe: strings.Repeat("a", 64), Rows: 1 << 30, Bytes: 1 << 40, Sum: 1<<64 - 1,
 			Version: fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15)}

@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func TestHoldChild(t *testing.T) {
 		return err
 	}, func() (*os.File, error) { return spool, nil }))
 	must.Get(os.Stdout.WriteString("started\n"))(t)
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or nobody is left to do so
 }
 
 // TestLeftovers: the next run of the same command removes what a killed process has left, or goes
@@ -48,6 +49,7 @@ func TestLeftovers(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHoldChild$")
 	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
 	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Get(cmd.StdinPipe())(t) // which is never closed
 	must.Do(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }() // where the test fails; else it has ended
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "started\n" {

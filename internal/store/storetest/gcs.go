@@ -45,10 +45,12 @@ func startGCS(t testing.TB) *Server {
 	return s
 }
 
-// sent sends a request that must be answered well.
+// sent sends a request that must be answered well, by a connection of its own: a server closes one that is idle for
+// some seconds, as they are on a busy machine, and what is being sent by it then is lost.
 func sent(t testing.TB, r *http.Request) {
 	t.Helper()
-	resp, err := http.DefaultClient.Do(r)
+	alone := &http.Transport{DisableKeepAlives: true}
+	resp, err := alone.RoundTrip(r)
 	must.Do(t, err)
 	defer resp.Body.Close()
 	if body := must.Get(io.ReadAll(resp.Body))(t); resp.StatusCode/100 != 2 {
