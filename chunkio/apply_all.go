@@ -38,11 +38,6 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 		}
 		field := copier.Column{Name: top, Kind: copier.FromField, Element: -1}
 		switch {
-		case whole[top] && sharesName(l):
-			if err := copiesShared(src, field); err != nil {
-				return nil, err
-			}
-			continue
 		case whole[top]:
 			continue
 		case nested(l) || within:
@@ -50,11 +45,6 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 				whole[top], c = true, field
 			} else if nested(l) {
 				return nil, stream.Usagef("column %s: %v", l.Name, err)
-			}
-		}
-		if sharesName(l) {
-			if err := copiesShared(src, c); err != nil {
-				return nil, err
 			}
 		}
 		columns = append(columns, c)
@@ -69,14 +59,4 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 		a.report.Columns = append(a.report.Columns, c.Name)
 	}
 	return columns, nil
-}
-
-// copiesShared refuses a column that shares its name where its logical type is written by that name: the copy of
-// the other would get it too.
-func copiesShared(src copier.Source, c copier.Column) error {
-	f, err := src.Field(c)
-	if err == nil && len(f.Annotations) > 0 {
-		err = stream.Usagef("column %s shares its name with another, and its logical type cannot be copied then; rename one of them", c.Name)
-	}
-	return err
 }

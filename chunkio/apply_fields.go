@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	ownparquet "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -41,7 +43,32 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			}
 		}
 	}
-	return fields, nil
+	return fields, a.typesApart(i, fields)
+}
+
+// typesApart refuses fields of file i that share a name where the logical type of one is written by it: the others
+// would get it too.
+func (a *applier) typesApart(i int, fields []copier.Field) error {
+	var nodes schema.FieldList
+	for _, f := range fields {
+		if f.Node != nil {
+			nodes = append(nodes, f.Node)
+		}
+	}
+	if path, shared := annotationsOf(fields).Shared(nodes); shared {
+		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
+			a.catalog.path(i), strings.Join(path, "."))
+	}
+	return nil
+}
+
+// annotationsOf are the logical types of all fields that their nodes cannot have.
+func annotationsOf(fields []copier.Field) ownparquet.Annotations {
+	all := ownparquet.Annotations{}
+	for _, f := range fields {
+		maps.Copy(all, f.Annotations)
+	}
+	return all
 }
 
 // mergeFields merges the fields of file i into those of the files before it: types must

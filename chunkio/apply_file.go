@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -178,10 +177,7 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 }
 
 func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
-	annotations := parquet.Annotations{}
-	for _, f := range fields {
-		maps.Copy(annotations, f.Annotations)
-	}
+	annotations := annotationsOf(fields)
 	w, err := a.growing.begin(out, func(to io.Writer) (*writer.File, error) {
 		return writer.NewAnnotated(to, nodes, dict, annotations)
 	})

@@ -122,17 +122,20 @@ func TestSharedNames(t *testing.T) {
 	}
 }
 
+func writeIn(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	formattest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
 // TestSharedNamesOfSeveralFiles: columns that share a name in one file share it in all, whichever order the files
-// come in and whatever the types; files that must have the same columns have as many of a name.
+// come in and whatever the types; files that must have the same columns have as many of a name. A copy of a union has
+// nulls where a file has fewer.
 func TestSharedNamesOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		formattest.Must(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	two, one, swapped := write("two.csv", twins), write("one.csv", "a,b,A\n1,2,3\n"), write("swapped.csv", "A,a,b,a\n3,x,2,1\n")
-	none := write("none.csv", "a,b,A\n")
+	two, one, swapped := writeIn(t, dir, "two.csv", twins), writeIn(t, dir, "one.csv", "a,b,A\n1,2,3\n"), writeIn(t, dir, "swapped.csv", "A,a,b,a\n3,x,2,1\n")
+	none, all := writeIn(t, dir, "none.csv", "a,b,A\n"), writeIn(t, dir, "all.csv", twins)
 	for _, inputs := range [][]string{{one, two}, {two, one}, {none, two, one}, {two, none}, {two, swapped}, {one, swapped}} {
 		ds, err := Open(t.Context(), inputs, Options{Union: true})
 		if err != nil {
@@ -153,6 +156,29 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 			t.Errorf("%q: %v", inputs, err)
 		}
 	}
+	for _, c := range []struct {
+		inputs []string // in the order of their names
+		want   string
+	}{
+		{[]string{one, two}, `[a[1 1 4 6] b[2 2 5 9] A[3 3 7 1] a[null "x" "y" null]]`},
+		{[]string{all, one}, `[a[1 4 6 1] b[2 5 9 2] a["x" "y" null null] A[3 7 1 3]]`},
+	} {
+		out := filepath.Join(t.TempDir(), "out.parquet")
+		_, err := Convert(t.Context(), c.inputs, out, ApplyOptions{Union: true})
+		formattest.Must(t, err)
+		if got := columnsOf(t, out); fmt.Sprint(got) != c.want {
+			t.Errorf("%q: %s, want %s", c.inputs, got, c.want)
+		}
+	}
+}
+
+// columnsOf are the columns of a Parquet file with their values.
+func columnsOf(t *testing.T, path string) (columns []string) {
+	t.Helper()
+	for _, l := range formattest.Read(t, path).Leaves {
+		columns = append(columns, fmt.Sprint(l.Path, l.Rows()))
+	}
+	return columns
 }
 
 // TestConvertSharedNames: a copy has all columns, those that share a name too, each with its values.
@@ -161,10 +187,7 @@ func TestConvertSharedNames(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out.parquet")
 		_, err := Convert(t.Context(), []string{path}, out, ApplyOptions{})
 		formattest.Must(t, err)
-		var columns []string
-		for _, l := range formattest.Read(t, out).Leaves {
-			columns = append(columns, fmt.Sprint(l.Path, l.Rows()))
-		}
+		columns := columnsOf(t, out)
 		if want := []string{"a[1 4 6]", "b[2 5 9]", `a["x" "y" null]`, "A[3 7 1]"}; !slices.Equal(columns, want) {
 			t.Errorf("%s: %q, want %q", ending, columns, want)
 		}
@@ -178,7 +201,7 @@ func TestConvertNestedSharedNames(t *testing.T) {
 	group := func(name string, fields ...schema.Node) schema.Node {
 		return schema.MustGroup(schema.NewGroupNode(name, pq.Repetitions.Required, fields, -1))
 	}
-	number := func(name string) schema.Node { return schema.NewInt32Node(name, pq.Repetitions.Required, -1) }
+	number := requiredNumber
 	list := schema.MustGroup(schema.ListOfWithName("s", number("element"), pq.Repetitions.Required, -1))
 	for k, c := range []struct {
 		fields schema.FieldList
@@ -191,18 +214,9 @@ func TestConvertNestedSharedNames(t *testing.T) {
 		{schema.FieldList{number("s"), number("geo"), number("geo")}, "logical type", nil},
 		{schema.FieldList{group("s", number("v"), number("v"))}, "logical type", nil},
 	} {
-		in, out := filepath.Join(dir, "in.parquet"), filepath.Join(dir, "out.parquet")
-		file := formattest.WriteFile(t, c.fields, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
-			_, err := w.(*pqfile.Int32ColumnChunkWriter).WriteBatch([]int32{7}, []int16{w.Descr().MaxDefinitionLevel()}, []int16{0})
-			return err
-		})
-		n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
-		start := len(file) - 8 - n
-		footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.Annotate(file[start : start+n])
-		formattest.Must(t, err)
-		file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
-		formattest.Must(t, os.WriteFile(in, append(file, parquet.Magic...), 0o600))
-		_, err = Convert(t.Context(), []string{in}, out, ApplyOptions{})
+		out := filepath.Join(dir, "out.parquet")
+		in := geometryFile(t, dir, "in.parquet", c.fields)
+		_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
 		if c.words != "" {
 			if !isUsage(err) || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%d: %v, want %q", k, err, c.words)
@@ -221,5 +235,50 @@ func TestConvertNestedSharedNames(t *testing.T) {
 			t.Errorf("columns %q, want %q", got, c.want)
 		}
 		formattest.Must(t, os.Remove(out))
+	}
+}
+
+func requiredNumber(name string) schema.Node {
+	return schema.NewInt32Node(name, pq.Repetitions.Required, -1)
+}
+
+// geometryFile has the number 7 in all leaves of the fields, of which the first geo and the first v of s are geometries.
+func geometryFile(t *testing.T, dir, name string, fields schema.FieldList) string {
+	t.Helper()
+	file := formattest.WriteFile(t, fields, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+		_, err := w.(*pqfile.Int32ColumnChunkWriter).WriteBatch([]int32{7}, []int16{w.Descr().MaxDefinitionLevel()}, []int16{0})
+		return err
+	})
+	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	start := len(file) - 8 - n
+	footer, err := parquet.Annotations{"geo": logicalField(17), parquet.AnnotationPath("s", "v"): logicalField(17)}.Annotate(file[start : start+n])
+	formattest.Must(t, err)
+	file = binary.LittleEndian.AppendUint32(append(file[:start:start], footer...), uint32(len(footer)))
+	path := filepath.Join(dir, name)
+	formattest.Must(t, os.WriteFile(path, append(file, parquet.Magic...), 0o600))
+	return path
+}
+
+// TestConvertSharedLogicalTypes: whichever file has columns that share a name, a logical type that is written by it is
+// refused, and nothing is where the names of each file are its columns' own.
+func TestConvertSharedLogicalTypes(t *testing.T) {
+	dir := t.TempDir()
+	s, geo := requiredNumber("s"), requiredNumber("geo")
+	none, one := geometryFile(t, dir, "b.parquet", schema.FieldList{s}), geometryFile(t, dir, "c.parquet", schema.FieldList{s, geo})
+	first, last := geometryFile(t, dir, "a-two.parquet", schema.FieldList{s, geo, geo}), geometryFile(t, dir, "d-two.parquet", schema.FieldList{s, geo, geo})
+	for _, inputs := range [][]string{{first}, {none, last}, {first, none}, {none, one, last}, {first, one}} {
+		for _, out := range []string{"out", "out.parquet"} {
+			out = filepath.Join(t.TempDir(), out)
+			if _, err := Convert(t.Context(), inputs, out, ApplyOptions{Union: true}); !isUsage(err) || !strings.Contains(err.Error(), "-two.parquet: column geo shares its name") {
+				t.Errorf("%q: %v", inputs, err)
+			}
+		}
+	}
+	twins := writeIn(t, dir, "e.csv", "s,geo,geo\n1,2,3\n")
+	out := filepath.Join(t.TempDir(), "out")
+	_, err := Convert(t.Context(), []string{one, twins}, out, ApplyOptions{Union: true})
+	formattest.Must(t, err)
+	if got := typesOf(t, filepath.Join(out, "c.parquet")); got != typesOf(t, one) || !strings.Contains(got, "geometry") {
+		t.Errorf("written as %s", got)
 	}
 }

@@ -21,19 +21,40 @@ func (f *File) Annotations(n schema.Node, name string) Annotations {
 		return nil
 	}
 	found := Annotations{}
-	var visit func(n schema.Node, path []string)
-	visit = func(n schema.Node, path []string) {
+	eachPath(n, name, func(path string, n schema.Node) {
 		if strange := f.foot.strange[n]; strange != nil {
-			found[AnnotationPath(path...)] = strange.annotation
+			found[path] = strange.annotation
 		}
-		if g, ok := n.(*schema.GroupNode); ok {
-			for i := range g.NumFields() {
-				visit(g.Field(i), append(path[:len(path):len(path)], g.Field(i).Name()))
-			}
+	})
+	return found
+}
+
+// eachPath calls f with a node and all below it, and with the paths that they have where the node is named name.
+func eachPath(n schema.Node, name string, f func(path string, n schema.Node)) {
+	f(name, n)
+	if g, ok := n.(*schema.GroupNode); ok {
+		for i := range g.NumFields() {
+			eachPath(g.Field(i), AnnotationPath(name, g.Field(i).Name()), f)
 		}
 	}
-	visit(n, []string{name})
-	return found
+}
+
+// Shared returns a path of the annotations that several nodes have, of some at the top level and all below them,
+// and whether there is one: the annotation of one would be that of the others too.
+func (a Annotations) Shared(fields schema.FieldList) (path []string, found bool) {
+	if len(a) == 0 {
+		return nil, false
+	}
+	seen := map[string]bool{}
+	for _, n := range fields {
+		eachPath(n, n.Name(), func(at string, _ schema.Node) {
+			if _, annotated := a[at]; annotated && seen[at] {
+				path, found = strings.Split(at, "\x00"), true
+			}
+			seen[at] = true
+		})
+	}
+	return path, found
 }
 
 // Annotate adds annotations to a footer that the library has written without them.
