@@ -94,14 +94,24 @@ func namesOf(header []string) []string {
 	return append([]string(nil), header...)
 }
 
-// named checks the names of the columns.
+// named checks the names of the columns, and gives those without one a name that no other has: pandas writes
+// its index without a name, beside columns that are called c0 and c1 where it has read a text without a header.
 func (r *csvRows) named(names []string) error {
+	taken := make(map[string]bool, len(names))
 	for j, name := range names {
 		if !utf8.ValidString(name) {
 			return r.notUTF8(1, "")
 		}
-		if name = strings.TrimSpace(name); name == "" {
-			name = "c" + strconv.Itoa(j)
+		names[j] = strings.TrimSpace(name)
+		taken[names[j]] = true
+	}
+	for j, name := range names {
+		if name == "" {
+			number := "c" + strconv.Itoa(j)
+			name = number
+			for again := 2; taken[name]; again++ {
+				name = number + "_" + strconv.Itoa(again)
+			}
 			r.notes = append(r.notes, stream.Textf("%s: column %d has no name and is called %s", r.name, j+1, name))
 		}
 		r.columns = append(r.columns, Column{Name: name})

@@ -83,6 +83,8 @@ func TestCSV(t *testing.T) {
 	wants(t, CSV, "1,2\n3,4.5\n", Options{}, "c0 double: 1|3", "c1 double: 2|4.5")
 	wants(t, CSV, "0,1\n3,4.5\n", Options{}, "0 double: 3", "1 double: 4.5") // as pandas names columns
 	wants(t, CSV, ",b\n0,5\n", Options{}, "c0 double: 0", "b double: 5")
+	// A name that is given is none that another column has.
+	wants(t, CSV, ",c0,c1, ,c0_2\n0,1,2,3,4\n", Options{}, "c0_3 double: 0", "c0 double: 1", "c1 double: 2", "c3 double: 3", "c0_2 double: 4")
 	wants(t, CSV, "a,b\n", Options{}, "a double: ", "b double: ")
 	wants(t, CSV, "a\n0x10\n1_0\n", exact, "a string: 0x10|1_0")
 	wants(t, CSV, "a\n1\x00\n2\n", exact, "a string: 1\x00|2")
