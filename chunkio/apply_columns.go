@@ -31,14 +31,12 @@ func (a *applier) choose() ([]copier.Column, error) {
 			known[e.block] = &entries[i]
 		}
 	}
-	if err := refuseShared("also", a.opt.Also, entries); err != nil {
+	if err := RefuseShared("also", a.opt.Also, sharedOf(entries)); err != nil {
 		return nil, err
 	}
 	for _, name := range a.opt.Columns {
 		if e := known[name]; e != nil && e.why == sharedName {
-			err := stream.Dataf(a.catalog.name(), "the selected column cannot be told from others of its name")
-			err.Column, err.Remedy = name, stream.PlainText("rename them")
-			return nil, err
+			return nil, ambiguousSelected(a.catalog.name(), name)
 		}
 	}
 	var columns []copier.Column

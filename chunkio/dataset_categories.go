@@ -105,7 +105,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 		case name == d.opt.Label || name == d.opt.Weight:
 			return nil, stream.Usagef("{categorical} %s: it is the {label} or {weight}, and so no feature", name)
 		case sharesName(d.catalog.leaves[at]):
-			return nil, ambiguous(stream.Option("categorical"), name)
+			return nil, ambiguous("categorical", name)
 		case d.catalog.leaves[at].List || d.catalog.leaves[at].NoClass != "":
 			return nil, stream.Usagef("{categorical} %s: it has no categories: it is %s", name, d.catalog.leaves[at].Type)
 		case !slices.Contains(leaves, at):

@@ -134,18 +134,22 @@ func (c *catalog) name() string {
 	return c.path(0)
 }
 
+// Excluded is the reason of the columns that {exclude} leaves out.
+const Excluded = "excluded"
+
 // reasons says for every entry why the options or its type make it no feature, ""
 // for the features and for what would be one but is refused.
 func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
+	shared := sharedOf(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.matches(role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(namesOf(entries))))
 		}
-		if err := refuseShared(role.option, []string{role.name}, entries); err != nil {
+		if err := RefuseShared(role.option, []string{role.name}, shared); err != nil {
 			return nil, err
 		}
 	}
-	if err := refuseShared("columns", opt.Columns, entries); err != nil {
+	if err := RefuseShared("columns", opt.Columns, shared); err != nil {
 		return nil, err
 	}
 	var names []columnName
@@ -173,14 +177,16 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
-		case e.why != "" && !e.refused:
+		case e.why != "" && e.why != sharedName && !e.refused:
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
 		case len(opt.Exclude) > 0 && excluded[i]:
-			why[i] = "excluded"
+			why[i] = Excluded
 		case len(opt.Columns) > 0 && !included[i]:
 			why[i] = "not among the columns asked for"
+		case e.why == sharedName: // renamed, it would be a feature: an option that decides against it wins
+			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
 		default:

@@ -61,18 +61,61 @@ func sharesName(leaves ...format.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == sharedName })
 }
 
-// refuseShared is the error of an option that has the name of several columns: which one is meant cannot be told.
-func refuseShared(option string, wanted []string, entries []entry) error {
-	for _, e := range entries {
-		if e.why == sharedName && slices.Contains(wanted, e.flat) {
-			return ambiguous(stream.Option(option), e.flat)
+// SharedNames are the names of the columns that are left out for sharing them.
+func SharedNames(left []stream.LeftOut) map[string]bool {
+	names := map[string]bool{}
+	for _, l := range left {
+		if l.Why == sharedName {
+			names[l.Name] = true
+		}
+	}
+	return names
+}
+
+// RefuseShared is the error of an option with the name of several columns, of those that are left out: an
+// [AmbiguousError]. It is nil where there is none.
+func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
+	shared := SharedNames(left)
+	for _, name := range wanted {
+		if shared[name] {
+			return ambiguous(option, name)
 		}
 	}
 	return nil
 }
 
-func ambiguous(option any, name string) error {
-	return stream.Usagef("%v %s: the name is ambiguous, as several columns have it; rename them", option, name)
+// sharedOf are the entries that share a name.
+func sharedOf(entries []entry) (left []stream.LeftOut) {
+	for _, e := range entries {
+		if e.why == sharedName {
+			left = append(left, stream.LeftOut{Name: e.flat, Why: e.why})
+		}
+	}
+	return left
+}
+
+// AmbiguousError is the usage error of an option with the name of several columns: which one is meant cannot be told.
+type AmbiguousError struct {
+	name  string
+	usage error
+}
+
+func ambiguous(option, name string) error {
+	return &AmbiguousError{name, stream.Usagef("%v %s: the name is ambiguous, as several columns have it; rename them", stream.Option(option), name)}
+}
+
+func (e *AmbiguousError) Error() string { return e.usage.Error() }
+
+// Unwrap is the error as a [stream.UsageError].
+func (e *AmbiguousError) Unwrap() error { return e.usage }
+
+// OfSelection is the error where a selection has the name, and no option: the data at path have several such columns.
+func (e *AmbiguousError) OfSelection(path string) error { return ambiguousSelected(path, e.name) }
+
+func ambiguousSelected(path, name string) error {
+	err := stream.Dataf(path, "a column of the selection cannot be told from others of its name")
+	err.Column, err.Remedy = name, stream.PlainText("rename them")
+	return err
 }
 
 // warnShared warns of the columns that would be features if they did not share their names.

@@ -94,9 +94,20 @@ func TestSharedNames(t *testing.T) {
 				t.Errorf("%s, %s: %v", ending, name, err)
 			}
 		}
-		for _, good := range []Options{{Columns: []string{"?"}}, {Exclude: []string{"a"}}} {
-			if ds, err := open(good); err != nil || len(ds.Columns()) != 2 {
-				t.Errorf("%s, %+v: %v", ending, good, err)
+		for _, c := range []struct {
+			Options
+			why      string
+			warnings int
+		}{
+			{Options{Columns: []string{"?"}}, sharedName, 1},
+			{Options{Exclude: []string{"a"}}, Excluded, 0},
+			{Options{Columns: []string{"b", "A"}}, "not among the columns asked for", 0},
+		} {
+			ds, err := open(c.Options)
+			formattest.Must(t, err)
+			left := []stream.LeftOut{{Name: "a", Why: c.why}, {Name: "a", Why: c.why}}
+			if len(ds.Columns()) != 2 || len(ds.Warnings()) != c.warnings || !slices.Equal(ds.LeftOut(), left) {
+				t.Errorf("%s, %+v: %v, warnings %q, left out %v", ending, c, ds.Columns(), ds.Warnings(), ds.LeftOut())
 			}
 		}
 		if ending == "arrows" {

@@ -72,7 +72,7 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 			}
 			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.opt.Sparse, column, suggest.DidYouMean(column, others))
 		case sharesName(leaves[i]):
-			return nil, ambiguous(stream.Option("sparse"), column)
+			return nil, ambiguous("sparse", column)
 		case leaves[i].Width != 1 || leaves[i].List || leaves[i].Why != "":
 			return nil, stream.Usagef("{sparse} %s: column %s is %s, not numbers; triples are three columns of numbers", a.opt.Sparse, column, leaves[i].Type)
 		}

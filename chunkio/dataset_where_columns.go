@@ -27,7 +27,7 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 				return filterColumn{}, stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0]", name)
 			}
 			if sharesName(l) {
-				return filterColumn{}, stream.Usagef("{where}: the name %s is ambiguous, as several columns have it; rename them", name)
+				return filterColumn{}, ambiguous("where", name)
 			}
 			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
 		}

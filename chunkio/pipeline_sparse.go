@@ -114,7 +114,7 @@ func (c *catalog) mapLeaf(name string) (int, error) {
 		switch {
 		case l.Name != name:
 		case sharesName(l):
-			return 0, ambiguous(stream.Option("sparse"), name)
+			return 0, ambiguous("sparse", name)
 		case l.NoEntries != "":
 			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
 		case l.Entries != "":
@@ -133,7 +133,7 @@ func (c *catalog) listLeaf(name string) (int, error) {
 			continue
 		}
 		if sharesName(l) {
-			return 0, ambiguous(stream.Option("sparse"), name)
+			return 0, ambiguous("sparse", name)
 		}
 		// Where metadata counts nulls, these may be the rows without entries.
 		if !l.List || l.Why != "" && !strings.HasPrefix(l.Why, format.WhyVarying) && !l.Refused {

@@ -3,10 +3,13 @@ package ufs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/alike"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -144,6 +147,9 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 		record = c
 		return x.explain(o.Names, c)
 	})
+	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
+		return nil, a.OfSelection(place.Name(q.Inputs[0])) // the selection has the name, and no option that was given
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -169,6 +169,9 @@ func (r *run) recorded(e *gathered) error {
 	for i, l := range e.leftOut {
 		left[i] = l.Name
 	}
+	if err := chunkio.RefuseShared("label", []string{r.Label}, e.leftOut); err != nil {
+		return err
+	}
 	if r.Label != "" && !slices.Contains(left, r.Label) {
 		if slices.Contains(names, r.Label) {
 			return stream.Usagef("{label} %s: %s has it as a feature; leave it out with {exclude}, or scan again with {label}", r.Label, r.Stats)
@@ -278,11 +281,22 @@ func (r *run) restrict(e *gathered) error {
 	for j := range e.wanted {
 		e.wanted[j] = len(r.Columns) == 0
 	}
+	if err := chunkio.RefuseShared("columns", r.Columns, e.leftOut); err != nil {
+		return err
+	}
 	included, err := chunkio.MatchColumns("columns", r.Columns, e.columns)
 	if err != nil {
 		return err
 	}
-	excluded, err := chunkio.MatchColumns("exclude", r.Exclude, e.columns)
+	shared := chunkio.SharedNames(e.leftOut) // excluding them decides what is left out anyway
+	e.leftOut = slices.Clone(e.leftOut)
+	for i, l := range e.leftOut {
+		if shared[l.Name] && slices.Contains(r.Exclude, l.Name) {
+			e.leftOut[i].Why = chunkio.Excluded
+		}
+	}
+	exclude := slices.DeleteFunc(slices.Clone(r.Exclude), func(name string) bool { return shared[name] })
+	excluded, err := chunkio.MatchColumns("exclude", exclude, e.columns)
 	if err != nil {
 		return err
 	}
@@ -291,7 +305,7 @@ func (r *run) restrict(e *gathered) error {
 		switch {
 		case excluded[j]:
 			e.wanted[j] = false
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: "excluded"})
+			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: chunkio.Excluded})
 		case included[j] || e.wanted[j]:
 			e.wanted[j], left = true, true
 		default:

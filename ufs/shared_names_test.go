@@ -1,0 +1,50 @@
+package ufs
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// twoOfAName is a text with two columns a, beside A and b.
+const twoOfAName = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
+
+// TestStatsOfSharedNames: a statistics file says of names that several columns of its input have what the input says.
+func TestStatsOfSharedNames(t *testing.T) {
+	input, stats := textFile(t, "two.csv", twoOfAName), filepath.Join(t.TempDir(), "two.ufs")
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
+	for _, from := range []Request{{Inputs: []string{input}}, {Stats: stats}} {
+		from.Method, from.K = "greedy", 1
+		for _, refused := range []func(q *Request){func(q *Request) { q.Columns = []string{"a", "b"} }, func(q *Request) { q.Label = "a" }} {
+			q := from
+			refused(&q)
+			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the name is ambiguous") {
+				t.Errorf("%+v: %v", q, err)
+			}
+		}
+		from.Exclude = []string{"a"}
+		want := stream.LeftOut{Name: "a", Why: chunkio.Excluded}
+		if s := must.Get(Select(t.Context(), from))(t); !slices.Equal(s.LeftOut, []stream.LeftOut{want, want}) {
+			t.Errorf("%+v: left out %v", from, s.LeftOut)
+		}
+	}
+}
+
+// TestExplainSharedNames: what a selection records is no option that was given, and the error is of the input.
+func TestExplainSharedNames(t *testing.T) {
+	other, two := textFile(t, "one.csv", "a,b,A\n1,2,3\n4,5,7\n6,9,1\n"), textFile(t, "two.csv", twoOfAName)
+	for _, q := range []Request{{Columns: []string{"a", "b"}, K: 1}, {Label: "a", K: 1}, {Where: "a > 0", K: 1}} {
+		q.Inputs, q.Method = []string{other}, "greedy"
+		o := ExplainRequest{Request: Request{Inputs: []string{two}}, Selection: must.Get(Select(t.Context(), q))(t), Names: []string{"b"}}
+		_, err := Explain(t.Context(), o)
+		if e := (*stream.DataError)(nil); !errors.As(err, &e) || e.Path != two || e.Column != "a" || !strings.Contains(err.Error(), "rename them") {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
