@@ -84,7 +84,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &features{columns: make([]stream.Column, 0, len(entries)), warnings: warnShared(entries, why)}
+	f := &features{columns: make([]stream.Column, 0, len(entries))}
 	for i, e := range entries {
 		switch {
 		case why[i] != "":
@@ -101,6 +101,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 			}
 		}
 	}
+	f.warnings = slices.Concat(WarnShared(f.leftOut), f.warnings)
 	if sparse == nil {
 		f.order(opt.Order)
 	}

@@ -118,25 +118,24 @@ func ambiguousSelected(path, name string) error {
 	return err
 }
 
-// warnShared warns of the columns that would be features if they did not share their names.
-func warnShared(entries []entry, why []string) []stream.Text {
-	var names []string
-	for i, e := range entries {
-		if why[i] == sharedName && !slices.Contains(names, e.flat) {
-			names = append(names, e.flat)
-		}
-	}
+// WarnShared warns of the columns that would be features if they did not share their names.
+func WarnShared(left []stream.LeftOut) []stream.Text {
+	names := SharedNames(left)
 	if len(names) == 0 {
 		return nil
 	}
 	const shown = 3
-	words := make([]string, 0, shown+1)
-	for i, name := range names {
-		if i == shown {
-			words = append(words, fmt.Sprintf("and %d more", len(names)-shown))
+	var words []string
+	for _, l := range left {
+		if l.Why != sharedName || !names[l.Name] {
+			continue
+		}
+		if len(words) == shown {
+			words = append(words, fmt.Sprintf("and %d more", len(names)))
 			break
 		}
-		words = append(words, fmt.Sprintf("%q", name))
+		words = append(words, fmt.Sprintf("%q", l.Name))
+		delete(names, l.Name)
 	}
 	return []stream.Text{stream.Textf("several columns share a name and are left out: %s; rename them", strings.Join(words, ", "))}
 }

@@ -288,13 +288,7 @@ func (r *run) restrict(e *gathered) error {
 	if err != nil {
 		return err
 	}
-	shared := chunkio.SharedNames(e.leftOut) // excluding them decides what is left out anyway
-	e.leftOut = slices.Clone(e.leftOut)
-	for i, l := range e.leftOut {
-		if shared[l.Name] && slices.Contains(r.Exclude, l.Name) {
-			e.leftOut[i].Why = chunkio.Excluded
-		}
-	}
+	shared := e.excludeShared(r.Exclude)
 	exclude := slices.DeleteFunc(slices.Clone(r.Exclude), func(name string) bool { return shared[name] })
 	excluded, err := chunkio.MatchColumns("exclude", exclude, e.columns)
 	if err != nil {
@@ -316,4 +310,23 @@ func (r *run) restrict(e *gathered) error {
 		return stream.Usagef("{columns} and {exclude} leave no feature of %s", r.Stats)
 	}
 	return nil
+}
+
+// excludeShared makes exclusion the reason of the excluded columns that are left out for their names, and no longer
+// warns of these. It returns the names of all that were left out so.
+func (e *gathered) excludeShared(exclude []string) map[string]bool {
+	shared, warned := chunkio.SharedNames(e.leftOut), chunkio.WarnShared(e.leftOut)
+	e.leftOut = slices.Clone(e.leftOut)
+	for i, l := range e.leftOut {
+		if shared[l.Name] && slices.Contains(exclude, l.Name) {
+			e.leftOut[i].Why = chunkio.Excluded
+		}
+	}
+	for i, w := range e.warnings {
+		if len(warned) > 0 && w.String() == warned[0].String() {
+			e.warnings = slices.Concat(e.warnings[:i], chunkio.WarnShared(e.leftOut), e.warnings[i+1:])
+			break
+		}
+	}
+	return shared
 }

@@ -28,10 +28,14 @@ func TestStatsOfSharedNames(t *testing.T) {
 				t.Errorf("%+v: %v", q, err)
 			}
 		}
+		if s := must.Get(Select(t.Context(), from))(t); !strings.Contains(strings.Join(s.Warnings, " "), "share a name") {
+			t.Errorf("%+v: warnings %q", from, s.Warnings)
+		}
 		from.Exclude = []string{"a"}
 		want := stream.LeftOut{Name: "a", Why: chunkio.Excluded}
-		if s := must.Get(Select(t.Context(), from))(t); !slices.Equal(s.LeftOut, []stream.LeftOut{want, want}) {
-			t.Errorf("%+v: left out %v", from, s.LeftOut)
+		s := must.Get(Select(t.Context(), from))(t)
+		if warned := strings.Contains(strings.Join(s.Warnings, " "), "share a name"); warned || !slices.Equal(s.LeftOut, []stream.LeftOut{want, want}) {
+			t.Errorf("%+v: left out %v, warnings %q", from, s.LeftOut, s.Warnings)
 		}
 	}
 }
