@@ -20,6 +20,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestMissingSelection: the message has the path once.
@@ -215,5 +216,19 @@ func TestManyWarnings(t *testing.T) {
 		if n := strings.Count(b.String(), "\n"); n != c.shown {
 			t.Errorf("%d warnings: %d lines, want %d", c.given, n, c.shown)
 		}
+	}
+}
+
+// TestSharedNamesInOneLine: columns that are left out with one name and reason are one line, and all are counted.
+func TestSharedNamesInOneLine(t *testing.T) {
+	left := []stream.LeftOut{{Name: "a", Why: "shared"}, {Name: "t", Why: "text"}, {Name: "a", Why: "shared"}, {Name: "a", Why: "text"}}
+	for i := range 9 {
+		left = append(left, stream.LeftOut{Name: fmt.Sprint(i % 8), Why: "text"})
+	}
+	var b bytes.Buffer
+	(&cli{}).leftOutTable(screen.NewPage(&b), left)
+	want := "\nleft out (13):\n  a (2 columns): shared\n  t: text\n  a: text\n  0 (2 columns): text\n"
+	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 13 || !strings.HasSuffix(got, "  and 1 more; -v lists them\n") {
+		t.Errorf("%s", got)
 	}
 }

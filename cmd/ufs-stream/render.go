@@ -293,20 +293,32 @@ func (c *cli) droppedTable(w *screen.Page, s *stream.Selection) {
 	}
 }
 
-// leftOutTable lists the columns that are no features.
+// leftOutTable lists the columns that are no features, those that share a name and a reason in one line.
 func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return
 	}
 	w.Printf("\nleft out (%d):\n", len(left))
-	shown := left
-	if !c.verbose && len(left) > shortList {
-		shown = left[:shortList]
+	counts := map[stream.LeftOut]int{}
+	var lines []stream.LeftOut
+	for _, l := range left {
+		if counts[l]++; counts[l] == 1 {
+			lines = append(lines, l)
+		}
 	}
-	for _, l := range shown {
-		w.Printf("  %s: %s\n", screen.Name(l.Name), strings.TrimSpace(l.Why))
+	if !c.verbose && len(lines) > shortList {
+		lines = lines[:shortList]
 	}
-	if n := len(left) - len(shown); n > 0 {
+	shown := 0
+	for _, l := range lines {
+		name := screen.Name(l.Name)
+		if n := counts[l]; n > 1 {
+			name += fmt.Sprintf(" (%s columns)", humanize.Comma(int64(n)))
+		}
+		w.Printf("  %s: %s\n", name, strings.TrimSpace(l.Why))
+		shown += counts[l]
+	}
+	if n := len(left) - shown; n > 0 {
 		w.Printf("  and %d more; -v lists them\n", n)
 	}
 }
