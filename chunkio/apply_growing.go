@@ -120,12 +120,12 @@ func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
 	return recipes, nil
 }
 
-// begin goes on with the file that grows, where there is a beginning of it, and else begins one.
-func (g *growing) begin(to io.Writer, begin func(io.Writer) (*writer.File, error)) (*writer.File, error) {
+// begin goes on with the file that grows, where there is a beginning of it, and else begins a fresh one.
+func (g *growing) begin(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
 	if g == nil || len(g.footers) == 0 {
-		return begin(to)
+		return fresh(to)
 	}
-	w, err := begin(io.Discard)
+	w, err := fresh(io.Discard)
 	if err != nil {
 		return nil, err
 	}

@@ -117,10 +117,10 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 		named[c.Name]++
 	}
 	for j := range sample {
-		was, is := sample[j].Kind, &seen.columns[j].Kind
-		if *is == Text && was != Text && was != Unknown && named[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
-			if *is = was; was == Int {
-				*is = Float
+		sampled, kind := sample[j].Kind, &seen.columns[j].Kind
+		if *kind == Text && sampled != Text && sampled != Unknown && named[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
+			if *kind = sampled; sampled == Int {
+				*kind = Float
 			}
 		}
 	}
