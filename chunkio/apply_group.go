@@ -102,7 +102,9 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (
 			return 0, 0, err
 		}
 		first := a.need(src, g, columns[0])
-		scratch += int64(workers) * writer.WorkerBytes
+		if a.opt.Form == FormParquet { // rows of other forms wait in plain pages
+			scratch += int64(workers) * writer.WorkerBytes
+		}
 		switch total := used + scratch + first; {
 		case total <= a.opt.Memory:
 			used = total

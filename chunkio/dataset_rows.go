@@ -80,7 +80,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 			return unpacked(in.Name(), sequential(in), packing)
 		}}
 		if packing == "" {
-			from.At = in
+			from.At, from.Bytes = in, in.Size()
 		}
 		var err error
 		if known, err = a.takeIn(ctx, from, memory); err != nil {

@@ -21,7 +21,11 @@ const textMost = 32 << 20
 type gatherer struct {
 	columns []Column
 	file    *writer.File
+	opt     Options
 	threads int
+	bytes   int64 // of the input, 0 where that is not known, and of them taken in
+	taken   int64
+	groups  int // written
 	height  int // of a row group
 	rows    int // gathered
 	cells   []cell
@@ -29,15 +33,15 @@ type gatherer struct {
 	text    []byte
 }
 
-// newGatherer is of columns that so many threads encode.
-func newGatherer(out Output, columns []Column, threads int) (*gatherer, error) {
+// newGatherer is of columns of an input of so many bytes, which so many threads encode.
+func newGatherer(out Output, columns []Column, opt Options, threads int, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
 	for _, c := range columns {
 		fields = append(fields, node(c))
 		dict = append(dict, c.Kind != Local && c.Kind != UTC)
 	}
-	g := &gatherer{columns: columns, height: groupRows(len(columns)), threads: threads}
+	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, threads: threads, bytes: bytes}
 	var err error
 	g.file, err = writer.New(out, fields, dict)
 	return g, err
@@ -124,12 +128,15 @@ func (g *gatherer) flush(ctx context.Context) error {
 	if g.rows == 0 {
 		return nil
 	}
+	if err := g.grow(); err != nil {
+		return err
+	}
+	room.For(encoding) // the row group before left as much garbage
 	group := g.file.Group(int64(g.rows))
 	for lo := 0; lo < len(g.columns); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		room.For(encoding) // the columns before left as much garbage
 		chunks, err := group.Columns(min(columnsAtOnce, len(g.columns)-lo))
 		if err != nil {
 			return err
@@ -153,6 +160,18 @@ func (g *gatherer) flush(ctx context.Context) error {
 	}
 	g.rows, g.text = 0, g.text[:0]
 	return group.End()
+}
+
+// grow counts one more row group, whose metadata stay in memory until the file ends: of 20,000 columns they are
+// 23 MiB, for each 208 rows. How many there will be is known about where the length of the input is; else as
+// many again are asked for.
+func (g *gatherer) grow() error {
+	g.groups++
+	ahead := 2 * g.groups
+	if g.bytes > 0 && g.taken > 0 {
+		ahead = int(math.Ceil(float64(g.groups) * float64(g.bytes) / float64(g.taken)))
+	}
+	return g.opt.check(len(g.columns), g.threads, g.groups, ahead)
 }
 
 // encode writes column j of the rows gathered.

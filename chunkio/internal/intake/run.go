@@ -173,11 +173,11 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if len(written) == 0 {
 			return stream.Dataf(in.Name, "the input has no column")
 		}
-		threads, err := affordable(len(written), opt)
-		if err != nil {
+		threads := opt.affordable(len(written))
+		if err := opt.check(len(written), threads, 1, 1); err != nil {
 			return err
 		}
-		g, err := newGatherer(out, written, threads)
+		g, err := newGatherer(out, written, opt, threads, in.Bytes)
 		if err != nil {
 			return err
 		}
@@ -187,28 +187,47 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if err := g.finish(); err != nil {
 			return err
 		}
-		held := opt.holds(len(written), threads)
+		held := opt.holds(len(written), threads, g.groups)
 		t.Memory = min(held+held/2, opt.Memory) // with garbage, where the limit is far
-		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), Options{}.holds(len(written), 1)
+		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), opt.least(len(written), g.groups)
 		return nil
 	})
 	return t, used, err
 }
 
-// affordable is how many workers the memory allows, up to those of the options.
-func affordable(d int, opt Options) (threads int, err error) {
-	for threads = max(opt.Threads, 1); opt.holds(d, threads) > opt.Memory; threads-- {
-		if threads == 1 {
-			return 0, &stream.MemoryError{What: "reading rows", Need: opt.holds(d, 1), Limit: opt.Memory}
-		}
+// affordable is how many workers the memory allows beside one row group, up to those of the options.
+func (o Options) affordable(d int) int {
+	threads := max(o.Threads, 1)
+	for threads > 1 && o.holds(d, threads, 1) > o.Memory {
+		threads--
 	}
-	return threads, nil
+	return threads
 }
 
-// holds is what writing d columns holds.
-func (o Options) holds(d, threads int) int64 {
+// least is a limit within which so many row groups are written, by the workers that it allows.
+func (o Options) least(d, groups int) int64 {
+	for o.Memory = o.holds(d, 1, groups); ; {
+		need := o.holds(d, o.affordable(d), groups)
+		if need <= o.Memory {
+			return o.Memory
+		}
+		o.Memory = need
+	}
+}
+
+// check refuses so many row groups where memory is short of them, and asks for room of those ahead too.
+func (o Options) check(d, threads, groups, ahead int) error {
+	if o.holds(d, threads, groups) <= o.Memory {
+		return nil
+	}
+	return &stream.MemoryError{What: "reading rows", Need: o.least(d, max(groups, ahead)), Limit: o.Memory}
+}
+
+// holds is what writing so many row groups of d columns holds.
+func (o Options) holds(d, threads, groups int) int64 {
 	const perText = 6 // bytes of a piece and its cells, for one of text
-	return bytesOfCell*int64(d)*int64(groupRows(d)) + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
+	footer := int64(d) * (writer.ColumnBytes + int64(groups)*writer.ChunkBytes)
+	return bytesOfCell*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 
 // pieceBytes is what a worker parses at a time.
@@ -285,6 +304,7 @@ func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
 			if w.err != nil {
 				return w.err
 			}
+			g.taken += int64(len(w.piece.data))
 			if err := g.add(ctx, w.batch); err != nil {
 				return err
 			}

@@ -65,6 +65,8 @@ type Input struct {
 	// Open reads the bytes, uncompressed, from the beginning. It may be called again, unless Once.
 	Open func() (io.ReadCloser, error)
 	Once bool
+	// Bytes is the length of what Open reads; 0: not known before it is read.
+	Bytes int64
 	// At reads the same bytes in any order; nil where that cannot be. Arrays in Fortran's order need it.
 	At io.ReaderAt
 }
