@@ -23,7 +23,9 @@ type gatherer struct {
 	file    *writer.File
 	opt     Options
 	threads int
-	bytes   int64 // of the input, 0 where that is not known, and of them taken in
+	slots   chan<- struct{} // of the workers that parse
+	surplus int             // batches of workers that are no longer there
+	bytes   int64           // of the input, 0 where that is not known, and of them taken in
 	taken   int64
 	groups  int // written
 	height  int // of a row group
@@ -163,15 +165,24 @@ func (g *gatherer) flush(ctx context.Context) error {
 }
 
 // grow counts one more row group, whose metadata stay in memory until the file ends: of 20,000 columns they are
-// 23 MiB, for each 208 rows. How many there will be is known about where the length of the input is; else as
-// many again are asked for.
+// 23 MiB, for each 208 rows. It takes the place of workers while there is more than one. Where even one has no
+// room, as much is asked for as there will be if the length of the input is known, else as much again.
 func (g *gatherer) grow() error {
 	g.groups++
+	d := len(g.columns)
+	for g.threads > 1 && g.opt.holds(d, g.threads, g.groups) > g.opt.Memory {
+		if g.slots != nil {
+			g.slots <- struct{}{} // for good: it waits for a worker to end its piece
+			g.surplus++
+		}
+		g.threads--
+	}
+	g.file.Workers(g.threads)
 	ahead := 2 * g.groups
 	if g.bytes > 0 && g.taken > 0 {
 		ahead = int(math.Ceil(float64(g.groups) * float64(g.bytes) / float64(g.taken)))
 	}
-	return g.opt.check(len(g.columns), g.threads, g.groups, ahead)
+	return g.opt.check(d, g.groups, ahead)
 }
 
 // encode writes column j of the rows gathered.

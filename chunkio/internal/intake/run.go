@@ -174,7 +174,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 			return stream.Dataf(in.Name, "the input has no column")
 		}
 		threads := opt.affordable(len(written))
-		if err := opt.check(len(written), threads, 1, 1); err != nil {
+		if err := opt.check(len(written), 1, 1); err != nil {
 			return err
 		}
 		g, err := newGatherer(out, written, opt, threads, in.Bytes)
@@ -204,20 +204,18 @@ func (o Options) affordable(d int) int {
 	return threads
 }
 
-// least is a limit within which so many row groups are written, by the workers that it allows.
+// least is the smallest limit within which one worker writes so many row groups.
 func (o Options) least(d, groups int) int64 {
-	for o.Memory = o.holds(d, 1, groups); ; {
-		need := o.holds(d, o.affordable(d), groups)
-		if need <= o.Memory {
-			return o.Memory
-		}
+	o.Memory = 0
+	for need := o.holds(d, 1, groups); need > o.Memory; need = o.holds(d, 1, groups) {
 		o.Memory = need
 	}
+	return o.Memory
 }
 
-// check refuses so many row groups where memory is short of them, and asks for room of those ahead too.
-func (o Options) check(d, threads, groups, ahead int) error {
-	if o.holds(d, threads, groups) <= o.Memory {
+// check refuses so many row groups where there is no room even for one worker, and asks for room of those ahead too.
+func (o Options) check(d, groups, ahead int) error {
+	if o.holds(d, 1, groups) <= o.Memory {
 		return nil
 	}
 	return &stream.MemoryError{What: "reading rows", Need: o.least(d, max(groups, ahead)), Limit: o.Memory}
@@ -230,13 +228,8 @@ func (o Options) holds(d, threads, groups int) int64 {
 	return bytesOfCell*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 
-// pieceBytes is what a worker parses at a time.
-func (o Options) pieceBytes() int64 {
-	if o.Memory < 128<<20 {
-		return 64 << 10
-	}
-	return 1 << 20
-}
+// pieceBytes is what a worker parses at a time: a share of the memory, so that more of it is never too little.
+func (o Options) pieceBytes() int64 { return min(max(o.Memory/2048, 64<<10), 1<<20) }
 
 // rowMost bounds the bytes of a row, of a block of Avro and of a header.
 func (o Options) rowMost() int64 { return min(max(o.Memory/64, 1<<20), 1<<30) }
@@ -259,6 +252,7 @@ func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	workers := make(chan struct{}, threads)
+	g.slots = workers
 	group.Go(func() error {
 		defer close(queue)
 		for {
@@ -307,6 +301,10 @@ func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
 			g.taken += int64(len(w.piece.data))
 			if err := g.add(ctx, w.batch); err != nil {
 				return err
+			}
+			if g.surplus > 0 {
+				g.surplus-- // what a worker that is no longer there had
+				continue
 			}
 			idle <- w
 		}
