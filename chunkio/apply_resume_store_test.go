@@ -126,7 +126,7 @@ func linkedFolder(t *testing.T, files int) string {
 }
 
 // TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that goes on, and one that is
-// refused for its limit leaves what is finished to the next one, on disk, in a store and in one file. Files of a folder
+// refused for its limit leaves what is finished to the next one, on disk, in a store and in one Parquet file. Files of a folder
 // are the same with any memory.
 func TestApplyLimitLosesNothing(t *testing.T) {
 	const files, rows = 8, 15
@@ -157,6 +157,9 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 			if !ok {
 				must.Do(t, err)
 				break
+			}
+			if short.Need <= opt.Memory {
+				t.Fatalf("%s: of %d bytes: %v", c.name, opt.Memory, err)
 			}
 			opt.Memory = short.Need
 		}

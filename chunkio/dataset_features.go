@@ -61,7 +61,7 @@ type entry struct {
 	leaf, part, element int
 	typ                 string
 	nulls               int64
-	why                 string // why it can be no feature whatever the options
+	why                 string // why it can be no feature, unless the options leave it out
 	refused             bool   // it would be a feature, but why says that it cannot be decoded
 	made                *made  // how it and others are made of the leaf's texts; nil for others
 	width               int    // then: how many are

@@ -178,7 +178,8 @@ func Forget(q Request) error {
 	return resume.Forget(q.checkpointFolder(), q.keeping(q.Checkpoint == AutoCheckpoint))
 }
 
-// Interrupted is a run that was broken off, or that came to the memory limit, after its progress was saved.
+// Interrupted is a run that was broken off, or an apply or convert that came to its memory limit, after what it
+// had finished was saved.
 type Interrupted struct {
 	Checkpoint string // the folder
 	Err        error

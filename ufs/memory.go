@@ -281,6 +281,14 @@ func (q *Request) wholeLimit(err error) error {
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok { // what is left behind is told too
+		each := all.Unwrap()
+		whole := make([]error, len(each))
+		for i, e := range each {
+			whole[i] = q.wholeLimit(e)
+		}
+		return errors.Join(whole...)
+	}
 	whole := *m
 	whole.Need, whole.Limit = m.Need+programBytes, q.Memory
 	if saved, ok := errors.AsType[*Interrupted](err); ok {
