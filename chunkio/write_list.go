@@ -36,7 +36,7 @@ func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteO
 	if opt.Label != nil {
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
-	if l.w, err = writer.New(out, fields, []bool{l.typ.Bits > 0, true}); err != nil {
+	if l.w, err = beginTable(out, fields, []bool{l.typ.Bits > 0, true}); err != nil {
 		return 0, 0, err
 	}
 	l.values = make([]float64, 0, l.d*opt.RowGroupRows)

@@ -114,14 +114,7 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		dict = append(dict, true)
 		fields = append(fields, writer.NumberOf("int32").Node(opt.LabelName, true))
 	}
-	names := make(map[string]bool, len(fields))
-	for _, f := range fields { // rows made for a file have no reason to share names
-		if names[f.Name()] {
-			return 0, 0, stream.Usagef("two columns are named %q", f.Name())
-		}
-		names[f.Name()] = true
-	}
-	if t.w, err = writer.New(out, fields, dict); err != nil {
+	if t.w, err = beginTable(out, fields, dict); err != nil {
 		return 0, 0, err
 	}
 	t.data = make([]float64, t.d*opt.RowGroupRows)
@@ -132,6 +125,18 @@ func writeSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		return 0, 0, err
 	}
 	return t.w.Rows, len(fields), t.w.Finish()
+}
+
+// beginTable begins a file of rows made for it, whose columns have no reason to share a name.
+func beginTable(out io.Writer, fields schema.FieldList, dict []bool) (*writer.File, error) {
+	names := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		if names[f.Name()] {
+			return nil, stream.Usagef("two columns are named %q", f.Name())
+		}
+		names[f.Name()] = true
+	}
+	return writer.New(out, fields, dict)
 }
 
 // writeChunks adds all chunks of src.

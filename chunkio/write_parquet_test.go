@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -343,8 +344,20 @@ func TestWriteParquetBadPlace(t *testing.T) {
 	}
 	twice := everyNumber(10, 5, false)
 	twice.names[1] = twice.names[0]
-	var usage *stream.UsageError
-	if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), twice, WriteOptions{}); !errors.As(err, &usage) {
-		t.Fatal(err)
+	class := func(int64) int32 { return 0 }
+	for name, opt := range map[string]WriteOptions{
+		"columns":         {},
+		"a list, classes": {List: "x", Label: class, LabelName: "x"},
+		"sparse, classes": {Sparse: true, Label: class, LabelName: sparseValues},
+	} {
+		src := twice
+		if opt.Label != nil {
+			src = countTable(10, 5, 5, "double")
+			opt.Type = "double"
+		}
+		var usage *stream.UsageError
+		if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), src, opt); !errors.As(err, &usage) || !strings.Contains(err.Error(), "two columns are named") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -82,7 +82,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 		fields = append(fields, writer.NumberOf("double").Node(opt.LabelName, false))
 	}
 	// Counts repeat too, and where values do not the dictionary is soon given up.
-	if s.w, err = writer.New(out, fields, []bool{true, true, true}); err != nil {
+	if s.w, err = beginTable(out, fields, []bool{true, true, true}); err != nil {
 		return 0, 0, err
 	}
 	if err := writeChunks(ctx, src, s.add); err != nil {

@@ -62,7 +62,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 		}
 		fields = append(fields, node)
 	}
-	p, err := writer.New(w, fields, nil)
+	p, err := beginTable(w, fields, nil)
 	if err != nil {
 		return err
 	}
