@@ -67,10 +67,11 @@ type ApplyReport struct {
 // groups, which those of Arrow or CSV are made of when all are there. The next Apply to out takes of
 // it what it would write the same, and out has the same bytes in the end. One Arrow or CSV file
 // begins anew with another Memory and where Spool.Dir says that its rows wait elsewhere, and one
-// object in a store always does. The finished files of a folder in a store wait in it, listed by the object _ufs_finished
-// until _SUCCESS is put: the next Apply, on whichever machine, takes those that have the size and
-// the version of their upload. It takes over the folder, and an earlier one that lives ends with an
-// error. A folder with an object that is neither listed nor to be written is refused.
+// object in a store always does. The finished files of a folder in a store wait in it, listed by the
+// object _ufs_finished until _SUCCESS is put: the next Apply, on whichever machine, takes those that
+// have the size and the version of their upload. It takes over the folder, and an earlier one that
+// lives ends with an error. A folder with an object that is neither listed nor to be written is
+// refused.
 //
 // Under a condition, files whose partition keys decide against them are not there; of
 // the others those rows are written for which it is true, even if these are none.

@@ -23,9 +23,9 @@ type gatherer struct {
 	file    *writer.File
 	opt     Options
 	threads int
-	slots   chan<- struct{} // of the workers that parse
-	surplus int             // batches of workers that are no longer there
-	bytes   int64           // of the input, 0 where that is not known, and of them taken in
+	slots   chan struct{} // of the workers that parse
+	surplus int           // batches of workers that are no longer there
+	bytes   int64         // of the input, 0 where that is not known, and of them taken in
 	taken   int64
 	groups  int // written
 	height  int // of a row group
@@ -35,15 +35,16 @@ type gatherer struct {
 	text    []byte
 }
 
-// newGatherer is of columns of an input of so many bytes, which so many threads encode.
-func newGatherer(out Output, columns []Column, opt Options, threads int, bytes int64) (*gatherer, error) {
+// newGatherer is of columns of an input of so many bytes, with as many workers as the memory allows.
+func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
 	for _, c := range columns {
 		fields = append(fields, node(c))
 		dict = append(dict, c.Kind != Local && c.Kind != UTC)
 	}
-	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, threads: threads, bytes: bytes}
+	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, threads: opt.affordable(len(columns)), bytes: bytes}
+	g.slots = make(chan struct{}, g.threads)
 	var err error
 	g.file, err = writer.New(out, fields, dict)
 	return g, err
@@ -171,10 +172,8 @@ func (g *gatherer) grow() error {
 	g.groups++
 	d := len(g.columns)
 	for g.threads > 1 && g.opt.holds(d, g.threads, g.groups) > g.opt.Memory {
-		if g.slots != nil {
-			g.slots <- struct{}{} // for good: it waits for a worker to end its piece
-			g.surplus++
-		}
+		g.slots <- struct{}{} // for good: it waits for a worker to end its piece
+		g.surplus++
 		g.threads--
 	}
 	g.file.Workers(g.threads)

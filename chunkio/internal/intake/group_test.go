@@ -21,7 +21,7 @@ func TestFootersAreCounted(t *testing.T) {
 		// written tells at which row group memory is short, 0 for none, and what is asked for.
 		written := func(bytes, memory int64) (group int, need int64) {
 			opt := Options{Threads: 8, Memory: memory}
-			g := &gatherer{columns: make([]Column, d), opt: opt, threads: opt.affordable(d), bytes: bytes, file: new(writer.File)}
+			g := &gatherer{columns: make([]Column, d), opt: opt, threads: opt.affordable(d), slots: make(chan struct{}, 8), bytes: bytes, file: new(writer.File)}
 			for group := 1; group <= groups; group++ {
 				g.taken = length * int64(group) / groups
 				if err := g.grow(); err != nil {

@@ -173,21 +173,20 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if len(written) == 0 {
 			return stream.Dataf(in.Name, "the input has no column")
 		}
-		threads := opt.affordable(len(written))
 		if err := opt.check(len(written), 1, 1); err != nil {
 			return err
 		}
-		g, err := newGatherer(out, written, opt, threads, in.Bytes)
+		g, err := newGatherer(out, written, opt, in.Bytes)
 		if err != nil {
 			return err
 		}
-		if err := g.run(ctx, r, threads); err != nil {
+		if err := g.run(ctx, r); err != nil {
 			return err
 		}
 		if err := g.finish(); err != nil {
 			return err
 		}
-		held := opt.holds(len(written), threads, g.groups)
+		held := opt.holds(len(written), g.threads, g.groups)
 		t.Memory = min(held+held/2, opt.Memory) // with garbage, where the limit is far
 		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), opt.least(len(written), g.groups)
 		return nil
@@ -243,16 +242,14 @@ type work struct {
 }
 
 // run parses all pieces, some at a time, and gathers their batches in order.
-func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
-	ahead := threads + 1
+func (g *gatherer) run(ctx context.Context, r rows) error {
+	ahead := g.threads + 1
 	queue := make(chan *work, ahead)
 	idle := make(chan *work, ahead+2)
 	for range cap(idle) {
 		idle <- &work{batch: new(batch)}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	workers := make(chan struct{}, threads)
-	g.slots = workers
 	group.Go(func() error {
 		defer close(queue)
 		for {
@@ -275,14 +272,14 @@ func (g *gatherer) run(ctx context.Context, r rows, threads int) error {
 			}
 			w.done = make(chan struct{})
 			select {
-			case workers <- struct{}{}:
+			case g.slots <- struct{}{}:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 			group.Go(func() error {
 				w.err = r.parse(w.piece, g.columns, w.batch)
 				close(w.done)
-				<-workers
+				<-g.slots
 				return nil
 			})
 			select {
