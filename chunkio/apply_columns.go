@@ -35,7 +35,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		return nil, err
 	}
 	for _, name := range a.opt.Columns {
-		if e := known[name]; e != nil && e.why == sharedName {
+		if e := known[name]; e != nil && e.why == SharedName {
 			return nil, ambiguousSelected(a.catalog.name(), name)
 		}
 	}

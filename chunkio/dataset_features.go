@@ -135,8 +135,11 @@ func (c *catalog) name() string {
 	return c.path(0)
 }
 
-// Excluded is the reason of the columns that {exclude} leaves out.
-const Excluded = "excluded"
+// The reasons of the columns that {exclude} leaves out, and of those that {columns} does not name.
+const (
+	Excluded    = "excluded"
+	NotAskedFor = "not among the columns asked for"
+)
 
 // reasons says for every entry why the options or its type make it no feature, ""
 // for the features and for what would be one but is refused.
@@ -178,15 +181,15 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
-		case e.why != "" && e.why != sharedName && !e.refused:
+		case e.why != "" && e.why != SharedName && !e.refused:
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
 		case len(opt.Exclude) > 0 && excluded[i]:
 			why[i] = Excluded
 		case len(opt.Columns) > 0 && !included[i]:
-			why[i] = "not among the columns asked for"
-		case e.why == sharedName: // renamed, it would be a feature: an option that decides against it wins
+			why[i] = NotAskedFor
+		case e.why == SharedName: // renamed, it would be a feature: an option that decides against it wins
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey

@@ -78,7 +78,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		if e.list != "" {
 			continue
 		}
-		if other, ok := seen[e.flat]; ok && (e.why != sharedName || entries[other].why != sharedName) {
+		if other, ok := seen[e.flat]; ok && (e.why != SharedName || entries[other].why != SharedName) {
 			return nil, clash(c, e)
 		}
 		seen[e.flat] = i

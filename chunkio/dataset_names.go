@@ -13,8 +13,8 @@ import (
 // Columns that no name can mean are left out, and the others work: those whose names are no UTF-8, and those that
 // share their name. What copies all columns copies them too.
 
-// sharedName is why a column is no feature whose name others of its file have as well.
-const sharedName = "its name is ambiguous, as another column has it: rename one of them"
+// SharedName is why a column is no feature whose name others of its file have as well.
+const SharedName = "its name is ambiguous, as another column has it: rename one of them"
 
 // leafName tells the leaves of a file apart: those that share a name by their order.
 type leafName struct {
@@ -49,7 +49,7 @@ func named(leaves []format.Leaf) ([]format.Leaf, []leafName) {
 }
 
 // share leaves out a leaf that shares its name in some file.
-func share(l *format.Leaf) { leaveOut(l, sharedName) }
+func share(l *format.Leaf) { leaveOut(l, SharedName) }
 
 func leaveOut(l *format.Leaf, why string) {
 	l.Why, l.NoClass, l.Refused, l.Width, l.List = why, why, false, 0, false
@@ -58,14 +58,14 @@ func leaveOut(l *format.Leaf, why string) {
 
 // sharesName reports whether one of the leaves shares its name.
 func sharesName(leaves ...format.Leaf) bool {
-	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == sharedName })
+	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == SharedName })
 }
 
-// SharedNames are the names of the columns that are left out for sharing them.
-func SharedNames(left []stream.LeftOut) map[string]bool {
+// sharedNames are the names of the columns that are left out for sharing them.
+func sharedNames(left []stream.LeftOut) map[string]bool {
 	names := map[string]bool{}
 	for _, l := range left {
-		if l.Why == sharedName {
+		if l.Why == SharedName {
 			names[l.Name] = true
 		}
 	}
@@ -75,7 +75,7 @@ func SharedNames(left []stream.LeftOut) map[string]bool {
 // RefuseShared is the error of an option with the name of several columns, of those that are left out: an
 // [AmbiguousError]. It is nil where there is none.
 func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
-	shared := SharedNames(left)
+	shared := sharedNames(left)
 	for _, name := range wanted {
 		if shared[name] {
 			return ambiguous(option, name)
@@ -87,7 +87,7 @@ func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
 // sharedOf are the entries that share a name.
 func sharedOf(entries []entry) (left []stream.LeftOut) {
 	for _, e := range entries {
-		if e.why == sharedName {
+		if e.why == SharedName {
 			left = append(left, stream.LeftOut{Name: e.flat, Why: e.why})
 		}
 	}
@@ -120,14 +120,14 @@ func ambiguousSelected(path, name string) error {
 
 // WarnShared warns of the columns that would be features if they did not share their names.
 func WarnShared(left []stream.LeftOut) []stream.Text {
-	names := SharedNames(left)
+	names := sharedNames(left)
 	if len(names) == 0 {
 		return nil
 	}
 	const shown = 3
 	var words []string
 	for _, l := range left {
-		if l.Why != sharedName || !names[l.Name] {
+		if l.Why != SharedName || !names[l.Name] {
 			continue
 		}
 		if len(words) == shown {

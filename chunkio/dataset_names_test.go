@@ -70,12 +70,12 @@ func TestSharedNames(t *testing.T) {
 		formattest.Must(t, err)
 		var fields []string
 		for _, f := range ds.Fields() {
-			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, sharedName))
-			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == sharedName) {
+			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, SharedName))
+			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == SharedName) {
 				t.Errorf("%s: %+v", ending, f)
 			}
 		}
-		left := []stream.LeftOut{{Name: "a", Why: sharedName}, {Name: "a", Why: sharedName}}
+		left := []stream.LeftOut{{Name: "a", Why: SharedName}, {Name: "a", Why: SharedName}}
 		if !slices.Equal(fields, []string{"a", "b", "a", "A"}) || !slices.Equal(ds.LeftOut(), left) {
 			t.Errorf("%s: %q, left out %v", ending, fields, ds.LeftOut())
 		}
@@ -99,7 +99,7 @@ func TestSharedNames(t *testing.T) {
 			why      string
 			warnings int
 		}{
-			{Options{Columns: []string{"?"}}, sharedName, 1},
+			{Options{Columns: []string{"?"}}, SharedName, 1},
 			{Options{Exclude: []string{"a"}}, Excluded, 0},
 			{Options{Columns: []string{"b", "A"}}, "not among the columns asked for", 0},
 		} {
@@ -154,7 +154,7 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 			continue
 		}
 		left := ds.LeftOut()
-		if len(left) != 2 || left[0] != (stream.LeftOut{Name: "a", Why: sharedName}) || left[1] != left[0] || len(ds.Columns()) != 2 {
+		if len(left) != 2 || left[0] != (stream.LeftOut{Name: "a", Why: SharedName}) || left[1] != left[0] || len(ds.Columns()) != 2 {
 			t.Errorf("%q: left out %v of %v", inputs, left, ds.Columns())
 		}
 		formattest.Must(t, passError(ds))

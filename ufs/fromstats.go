@@ -276,50 +276,48 @@ func (r *run) restrict(e *gathered) error {
 	if e.options["missing"] == missingDropRow && e.profile.Seen != e.profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
 	}
-	names := columnNames(e.columns)
-	e.wanted = make([]bool, len(names))
-	for j := range e.wanted {
-		e.wanted[j] = len(r.Columns) == 0
-	}
 	if err := chunkio.RefuseShared("columns", r.Columns, e.leftOut); err != nil {
 		return err
 	}
-	included, err := chunkio.MatchColumns("columns", r.Columns, e.columns)
-	if err != nil {
-		return err
-	}
-	shared := e.excludeShared(r.Exclude)
-	exclude := slices.DeleteFunc(slices.Clone(r.Exclude), func(name string) bool { return shared[name] })
-	excluded, err := chunkio.MatchColumns("exclude", exclude, e.columns)
-	if err != nil {
-		return err
-	}
-	left := false
-	for j, name := range names {
-		switch {
-		case excluded[j]:
-			e.wanted[j] = false
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: chunkio.Excluded})
-		case included[j] || e.wanted[j]:
-			e.wanted[j], left = true, true
-		default:
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: name, Why: "not among the columns asked for"})
+	d, columns := len(e.columns), slices.Clone(e.columns)
+	var shared []int // of leftOut, those left out for their names, which the options may decide against as well: from d on
+	for i, l := range e.leftOut {
+		if l.Why == chunkio.SharedName {
+			shared, columns = append(shared, i), append(columns, stream.Column{Name: l.Name})
 		}
 	}
-	if !left {
+	included, err := chunkio.MatchColumns("columns", r.Columns, columns)
+	if err != nil {
+		return err
+	}
+	excluded, err := chunkio.MatchColumns("exclude", r.Exclude, columns)
+	if err != nil {
+		return err
+	}
+	why := func(j int) string {
+		switch {
+		case excluded[j]:
+			return chunkio.Excluded
+		case len(r.Columns) > 0 && !included[j]:
+			return chunkio.NotAskedFor
+		}
+		return ""
+	}
+	warned := chunkio.WarnShared(e.leftOut)
+	e.wanted, e.leftOut = make([]bool, d), slices.Clone(e.leftOut)
+	for j, c := range e.columns {
+		if w := why(j); w != "" {
+			e.leftOut = append(e.leftOut, stream.LeftOut{Name: c.Name, Why: w})
+		} else {
+			e.wanted[j] = true
+		}
+	}
+	if !slices.Contains(e.wanted, true) {
 		return stream.Usagef("{columns} and {exclude} leave no feature of %s", r.Stats)
 	}
-	return nil
-}
-
-// excludeShared makes exclusion the reason of the excluded columns that are left out for their names, and no longer
-// warns of these. It returns the names of all that were left out so.
-func (e *gathered) excludeShared(exclude []string) map[string]bool {
-	shared, warned := chunkio.SharedNames(e.leftOut), chunkio.WarnShared(e.leftOut)
-	e.leftOut = slices.Clone(e.leftOut)
-	for i, l := range e.leftOut {
-		if shared[l.Name] && slices.Contains(exclude, l.Name) {
-			e.leftOut[i].Why = chunkio.Excluded
+	for n, i := range shared {
+		if w := why(d + n); w != "" {
+			e.leftOut[i].Why = w
 		}
 	}
 	for i, w := range e.warnings {
@@ -328,5 +326,5 @@ func (e *gathered) excludeShared(exclude []string) map[string]bool {
 			break
 		}
 	}
-	return shared
+	return nil
 }

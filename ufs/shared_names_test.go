@@ -19,6 +19,9 @@ const twoOfAName = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
 func TestStatsOfSharedNames(t *testing.T) {
 	input, stats := textFile(t, "two.csv", twoOfAName), filepath.Join(t.TempDir(), "two.ufs")
 	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
+	excluded := func(name string) stream.LeftOut { return stream.LeftOut{Name: name, Why: chunkio.Excluded} }
+	notAsked := func(name string) stream.LeftOut { return stream.LeftOut{Name: name, Why: chunkio.NotAskedFor} }
+	shares := stream.LeftOut{Name: "a", Why: chunkio.SharedName}
 	for _, from := range []Request{{Inputs: []string{input}}, {Stats: stats}} {
 		from.Method, from.K = "greedy", 1
 		for _, refused := range []func(q *Request){func(q *Request) { q.Columns = []string{"a", "b"} }, func(q *Request) { q.Label = "a" }} {
@@ -31,11 +34,27 @@ func TestStatsOfSharedNames(t *testing.T) {
 		if s := must.Get(Select(t.Context(), from))(t); !strings.Contains(strings.Join(s.Warnings, " "), "share a name") {
 			t.Errorf("%+v: warnings %q", from, s.Warnings)
 		}
-		from.Exclude = []string{"a"}
-		want := stream.LeftOut{Name: "a", Why: chunkio.Excluded}
-		s := must.Get(Select(t.Context(), from))(t)
-		if warned := strings.Contains(strings.Join(s.Warnings, " "), "share a name"); warned || !slices.Equal(s.LeftOut, []stream.LeftOut{want, want}) {
-			t.Errorf("%+v: left out %v, warnings %q", from, s.LeftOut, s.Warnings)
+		for _, c := range []struct {
+			columns, exclude []string
+			want             []stream.LeftOut
+		}{
+			{nil, []string{"a"}, []stream.LeftOut{excluded("a"), excluded("a")}},
+			{nil, []string{"a*"}, []stream.LeftOut{excluded("a"), excluded("a")}},
+			{nil, []string{"[a]"}, []stream.LeftOut{excluded("a"), excluded("a")}},
+			{nil, []string{"[aA]"}, []stream.LeftOut{excluded("A"), excluded("a"), excluded("a")}},
+			{nil, []string{"A"}, []stream.LeftOut{excluded("A"), shares, shares}},
+			{[]string{"b", "A"}, nil, []stream.LeftOut{notAsked("a"), notAsked("a")}},
+			{[]string{"[ab]"}, nil, []stream.LeftOut{notAsked("A"), shares, shares}},
+			{[]string{"*"}, []string{"a", "b"}, []stream.LeftOut{excluded("a"), excluded("a"), excluded("b")}},
+		} {
+			q := from
+			q.Columns, q.Exclude = c.columns, c.exclude
+			s := must.Get(Select(t.Context(), q))(t)
+			slices.SortStableFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
+			warned := strings.Contains(strings.Join(s.Warnings, " "), "share a name")
+			if warned != slices.Contains(c.want, shares) || !slices.Equal(s.LeftOut, c.want) {
+				t.Errorf("%+v: left out %v, want %v; warnings %q", q, s.LeftOut, c.want, s.Warnings)
+			}
 		}
 	}
 }
