@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -37,7 +38,7 @@ type ApplyOptions struct {
 	TableVersion *int64 // as in Options, and so are those below
 	TableAsOf    time.Time
 	Anonymous    bool
-	Spool        ScratchOptions
+	Spool        scratch.Options
 	Stdin        io.Reader
 	Note         func(stream.Text)
 }
@@ -130,7 +131,7 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 	if err := filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: NewScratch(opt.Spool)}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool)}
 	if opt.all {
 		to.columns, err = to.chooseAll(ctx)
 	} else {
@@ -174,7 +175,7 @@ type applier struct {
 	sparse  *sparseSpec
 	opt     ApplyOptions
 	columns []copier.Column
-	spool   *Scratch // where what is read of objects waits
+	spool   *scratch.Space // where what is read of objects waits
 	report  ApplyReport
 	matches *matches // the rows to write; nil for all
 	output  int64    // bytes that the output's schema and footer take while it is written

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 )
 
 // A file of rows is converted without scratch, from its beginning again where a column turns out to be
@@ -20,11 +21,11 @@ func TestConvertWritesOnce(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%g\n", i, float64(i)/8)
 	}
 	text.WriteString("x,2.5\n")
-	dir, scratch := t.TempDir(), t.TempDir()
+	dir, spool := t.TempDir(), t.TempDir()
 	in := filepath.Join(dir, "t.csv")
 	formattest.Must(t, os.WriteFile(in, text.Bytes(), 0o644))
 	once, twice := filepath.Join(dir, "once.parquet"), filepath.Join(dir, "twice.parquet")
-	tight := ApplyOptions{Spool: ScratchOptions{Dir: scratch, Limit: 1}}
+	tight := ApplyOptions{Spool: scratch.Options{Dir: spool, Limit: 1}}
 	done, err := Convert(t.Context(), []string{in}, once, tight)
 	formattest.Must(t, err)
 	copied, err := Convert(t.Context(), []string{in}, twice, ApplyOptions{Where: "b > -1"})
@@ -62,7 +63,7 @@ func TestConvertWritesOnce(t *testing.T) {
 	if _, err := Convert(t.Context(), []string{in}, filepath.Join(bad, "t.parquet"), tight); !isData(err) {
 		t.Errorf("a row of three fields: %v", err)
 	}
-	for _, folder := range []string{bad, scratch} {
+	for _, folder := range []string{bad, spool} {
 		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Errorf("left in %s: %v %v", folder, left, err)
 		}

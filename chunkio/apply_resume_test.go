@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -109,7 +110,7 @@ func TestApplyGoesOn(t *testing.T) {
 // TestApplyWaitsElsewhere: rows that wait where --temp-dir says leave nothing when a run is broken off.
 func TestApplyWaitsElsewhere(t *testing.T) {
 	in, dir, wait := everyTypeFolder(t, t.TempDir(), 2), t.TempDir(), t.TempDir()
-	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), marks: 1, Spool: ScratchOptions{Dir: wait}}
+	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), marks: 1, Spool: scratch.Options{Dir: wait}}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 30 }), []string{filepath.Join(in, "*", "*.parquet")}, filepath.Join(dir, "out.csv"), opt)
 	if errors.As(err, new(*Unfinished)) || !errors.Is(err, context.Canceled) {
 		t.Error(err)

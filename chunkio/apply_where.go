@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,7 +25,7 @@ func (a *applier) matchRows(ctx context.Context) func() {
 		return func() {}
 	}
 	const share = 4 // of the memory: the encoded columns want most of it
-	spool := func() *Scratch { return a.spool }
+	spool := func() *scratch.Space { return a.spool }
 	m := &matches{source: matching(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
 	m.begin = func(from int64) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -84,7 +85,7 @@ type Options struct {
 	TableVersion *int64
 	TableAsOf    time.Time
 
-	Spool ScratchOptions // where a row group of an object goes that does not fit into Memory
+	Spool scratch.Options // where a row group of an object goes that does not fit into Memory
 
 	Keep *Keep // holds what passes decode for later ones, beside Memory; nil holds nothing
 
@@ -148,8 +149,8 @@ type Dataset struct {
 	features *features
 	buffers  buffers
 	classes  classTable
-	spool    func() *Scratch // where row groups go that do not fit into memory
-	opened   *access         // of Open, which Close closes; nil in what With made
+	spool    func() *scratch.Space // where row groups go that do not fit into memory
+	opened   *access               // of Open, which Close closes; nil in what With made
 
 	unfiltered func() sampler // of all rows, without Where; computed by the first pass that needs it
 }
@@ -262,7 +263,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 		return nil, err
 	}
 	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
-	d.spool = sync.OnceValue(func() *Scratch { return NewScratch(opt.Spool) })
+	d.spool = sync.OnceValue(func() *scratch.Space { return scratch.New(opt.Spool) })
 	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 )
 
@@ -66,15 +67,15 @@ func cut(r format.Extent, most int64) []format.Extent {
 type fetcher struct {
 	slots   chan struct{} // a token for every request under way
 	piece   int64         // bytes of a request to scratch files; 0 where they go to memory
-	scratch *Scratch
+	scratch *scratch.Space
 
 	mu    sync.Mutex
 	spare [][]byte // used again: garbage of their size would count twice
 }
 
 // newFetcher fetches to memory, or by pieces to scratch files where piece is not 0.
-func newFetcher(piece int64, scratch *Scratch) *fetcher {
-	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), piece: piece, scratch: scratch}
+func newFetcher(piece int64, space *scratch.Space) *fetcher {
+	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), piece: piece, scratch: space}
 }
 
 // fetched is the ranges of one row group, on their way or there.
@@ -85,8 +86,7 @@ type fetched struct {
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
 	in     *fetcher
-	disk   disk // where the bytes are, unless in memory
-	undo   func()
+	disk   *scratch.Plain // where the bytes are, unless in memory
 }
 
 // part is one request.
@@ -94,10 +94,10 @@ type part struct {
 	format.Extent
 	done   chan struct{} // closed when it is there, or has failed
 	err    error
-	pieces []store.Piece // in memory, without the gaps between them; in order
-	data   []byte        // what they are cut from
-	disk   disk          // else, with the gaps
-	base   int64         // its place there
+	pieces []store.Piece  // in memory, without the gaps between them; in order
+	data   []byte         // what they are cut from
+	disk   *scratch.Plain // else, with the gaps
+	base   int64          // its place there
 }
 
 // lay makes room in memory for the bytes of the part that were asked for.
@@ -150,14 +150,14 @@ func (f *fetcher) fetch(ctx context.Context, o *object, extents []format.Extent)
 	wanted := coalesce(extents, o.object.Size, 0)
 	ranges := coalesce(wanted, o.object.Size, fetchGap)
 	ctx, cancel := context.WithCancel(ctx)
-	g := &fetched{from: o, wanted: wanted, cancel: cancel, in: f, undo: func() {}}
+	g := &fetched{from: o, wanted: wanted, cancel: cancel, in: f}
 	most := int64(fetchPart)
 	if f.piece > 0 {
 		most = f.piece
 		total := format.Bytes(ranges)
 		if total > 0 {
 			var err error
-			if g.disk, g.undo, err = f.scratch.raw(total); err != nil {
+			if g.disk, err = f.scratch.Plain(total); err != nil {
 				cancel()
 				return nil, err
 			}
@@ -214,9 +214,7 @@ func (g *fetched) fill(ctx context.Context) {
 		for done := int64(0); done < p.Size && err == nil; {
 			b := buffer[:min(int64(len(buffer)), p.Size-done)]
 			if err = g.from.client.Read(ctx, g.from.object, b, p.At+done); err == nil {
-				if _, err = p.disk.WriteAt(b, p.base+done); err != nil {
-					err = g.in.scratch.full(err)
-				}
+				_, err = p.disk.WriteAt(b, p.base+done)
 			}
 			done += int64(len(b))
 		}
@@ -271,7 +269,9 @@ func (g *fetched) release() {
 	for _, p := range g.parts {
 		g.in.giveBack(p.data)
 	}
-	g.undo()
+	if g.disk != nil {
+		g.disk.Close() // scratch that is given up: nothing is lost if that fails
+	}
 }
 
 // buffer returns n bytes, used or new.

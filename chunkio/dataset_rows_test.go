@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -236,7 +237,7 @@ func TestRowsInFolders(t *testing.T) {
 
 // What is wrong with a file of rows is said with its line; and nothing is left in the scratch folder.
 func TestRowsOfBadFiles(t *testing.T) {
-	dir, scratch := t.TempDir(), t.TempDir()
+	dir, spool := t.TempDir(), t.TempDir()
 	whole := delimited(decimals(5000, 3), ",", "\n")
 	packed := zipped(t, whole)
 	for name, c := range map[string]struct {
@@ -254,7 +255,7 @@ func TestRowsOfBadFiles(t *testing.T) {
 	} {
 		path := filepath.Join(dir, name)
 		formattest.Must(t, os.WriteFile(path, c.data, 0o644))
-		ds, err := Open(t.Context(), []string{path}, Options{Spool: ScratchOptions{Dir: scratch}})
+		ds, err := Open(t.Context(), []string{path}, Options{Spool: scratch.Options{Dir: spool}})
 		if err == nil {
 			err = ds.Check()
 		}
@@ -262,12 +263,12 @@ func TestRowsOfBadFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
-	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(spool); err != nil || len(left) > 0 {
 		t.Errorf("left in the scratch folder: %v %v", left, err)
 	}
 	path := filepath.Join(dir, "large.csv")
 	formattest.Must(t, os.WriteFile(path, whole, 0o644))
-	if _, err := Open(t.Context(), []string{path}, Options{Spool: ScratchOptions{Dir: scratch, Limit: 1000}}); err == nil || !strings.Contains(err.Error(), "scratch") {
+	if _, err := Open(t.Context(), []string{path}, Options{Spool: scratch.Options{Dir: spool, Limit: 1000}}); err == nil || !strings.Contains(err.Error(), "scratch") {
 		t.Errorf("in 1,000 bytes of scratch: %v", err)
 	}
 }
@@ -330,8 +331,8 @@ func TestStdinAgain(t *testing.T) {
 		"a stream, once": {arrowOf(t, x, true), false, false},
 		"cut off":        {zipped(t, delimited(x, ",", "\n"))[:5000], true, false},
 	} {
-		scratch := t.TempDir()
-		opt := Options{Stdin: NewStdin(bytes.NewReader(c.data)), Again: c.again, Spool: ScratchOptions{Dir: scratch, Limit: 1 << 20}}
+		spool := t.TempDir()
+		opt := Options{Stdin: NewStdin(bytes.NewReader(c.data)), Again: c.again, Spool: scratch.Options{Dir: spool, Limit: 1 << 20}}
 		first, err := Open(t.Context(), []string{"-"}, opt)
 		second, again := Open(t.Context(), []string{"-"}, opt)
 		if !c.kept {
@@ -351,7 +352,7 @@ func TestStdinAgain(t *testing.T) {
 		if _, err := Open(t.Context(), []string{"-"}, opt); !errors.As(err, new(*stream.MemoryError)) {
 			t.Errorf("%s in 1,000 bytes of scratch: %v", name, err)
 		}
-		if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		if left, err := os.ReadDir(spool); err != nil || len(left) > 0 {
 			t.Errorf("%s: left in the scratch folder: %v %v", name, left, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -85,10 +86,10 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 }
 
 // spool makes a scratch file that counts among those of all texts.
-func (t *textTables) spool(opt ScratchOptions, stem string) (*textSpool, error) {
-	s := &textSpool{in: t, scratch: NewScratch(opt)}
+func (t *textTables) spool(opt scratch.Options, stem string) (*textSpool, error) {
+	s := &textSpool{in: t, scratch: scratch.New(opt)}
 	var err error
-	if s.Spool, err = atomicfile.NewSpool(s.scratch.opt.Dir, stem); err != nil {
+	if s.Spool, err = atomicfile.NewSpool(s.scratch.Options().Dir, stem); err != nil {
 		return nil, err
 	}
 	if t.spools == nil {
@@ -113,7 +114,7 @@ func (t *textTables) close() error {
 type textSpool struct {
 	*atomicfile.Spool
 	in      *textTables
-	scratch *Scratch
+	scratch *scratch.Space
 }
 
 // Close gives the space back.
@@ -124,12 +125,12 @@ func (s *textSpool) Close() error {
 
 func (s *textSpool) Write(p []byte) (int, error) {
 	s.in.bytes += int64(len(p))
-	if limit := s.scratch.opt.Limit; limit > 0 && s.in.bytes > limit {
+	if limit := s.scratch.Options().Limit; limit > 0 && s.in.bytes > limit {
 		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: limit, Option: stream.ScratchSize}
 	}
 	n, err := s.Spool.Write(p)
 	if err != nil {
-		err = s.scratch.full(err)
+		err = s.scratch.Full(err)
 	}
 	return n, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -117,7 +118,7 @@ func TestBadTextFiles(t *testing.T) {
 		{write("d.svm", []byte("# nothing\n")), "no row has an entry", Options{}},
 		{write("e.svm", []byte("1\n1\n")), "no row has an entry", Options{}},
 		{write("f.txt", text), "by its name", Options{}},
-		{write("g.svm", text), "scratch", Options{Spool: ScratchOptions{Limit: 1000}}},
+		{write("g.svm", text), "scratch", Options{Spool: scratch.Options{Limit: 1000}}},
 		{write("h.svm", []byte("1 2:nan\n")), "missing value", Options{}},
 	} {
 		c.opt.Sparse = "x"

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -175,7 +176,7 @@ func TestTriplesRefused(t *testing.T) {
 	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", ForPlan: true}); !isUsage(err) {
 		t.Errorf("a plan of triples: error %v", err)
 	}
-	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", Spool: ScratchOptions{Limit: 10}}); err == nil || !strings.Contains(err.Error(), "scratch") {
+	if _, err := Open(t.Context(), []string{good}, Options{Sparse: "r,i,v,3", Spool: scratch.Options{Limit: 10}}); err == nil || !strings.Contains(err.Error(), "scratch") {
 		t.Errorf("scratch for less: error %v", err)
 	}
 	// apply writes what triples say, dense.

@@ -17,8 +17,8 @@
 //     order while the next span is decoded.
 //
 // Files here are named for their part: dataset_ is steps 1 to 3 and pipeline_ step 4;
-// write_, apply_ (the typed copy behind the verb) and stats_ (.ufs) make files; scratch_
-// keeps what a method that iterates over rows cannot hold (stream.Scratch). Formats are
+// write_, apply_ (the typed copy behind the verb) and stats_ (.ufs) make files. The package scratch
+// under this one keeps what a method that iterates over rows cannot hold (stream.Scratch). Formats are
 // internal packages: parquet, ipc and svm read behind the interfaces of format, intake writes files of
 // rows as Parquet to a scratch file, text writes the values of classes, writer encodes Parquet, copier
 // copies columns to it, and export writes it as Arrow IPC or CSV.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -155,7 +156,7 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 	const rowsAtOnce = 8192
 	largest := -1.0
 	var rows format.Lists
-	ahead := newFetcher(spoolPart, NewScratch(opt.Spool))
+	ahead := newFetcher(spoolPart, scratch.New(opt.Spool))
 	scan := func(i int) error {
 		f := &c.files[i]
 		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)

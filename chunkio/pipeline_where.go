@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -232,7 +233,7 @@ func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 
 // matching is a catalog's rows that match, without a column: a pass decodes nothing but the
 // condition's columns.
-func matching(c *catalog, opt Options, spool func() *Scratch) *Dataset {
+func matching(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
 	d.unfiltered = func() sampler { return newSmallest(0, 0).sampler } // all of them
 	return d

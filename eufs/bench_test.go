@@ -3,7 +3,7 @@ package eufs
 import (
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -35,9 +35,9 @@ func BenchmarkIteration(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			s := Setup{Seed: 1, Graph: GraphAnchor, Anchors: 1000}
 			if c.files {
-				scratch := chunkio.NewScratch(chunkio.ScratchOptions{Dir: b.TempDir()})
-				defer scratch.Close()
-				s.Scratch = scratch
+				space := scratch.New(scratch.Options{Dir: b.TempDir()})
+				defer space.Close()
+				s.Scratch = space
 			}
 			if c.hufs {
 				s.Graph = GraphNone

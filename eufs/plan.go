@@ -84,7 +84,7 @@ func (s Setup) costs(l layout, valueBytes int, opt Options) (c costs) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
 	// A pass that reads has two buffers a file, one that writes back three; a file keeps
-	// the buffers of its largest pass (chunkio.ScratchBuffers).
+	// the buffers of its largest pass (scratch.Buffers).
 	add := func(bytes, buffers int64) {
 		c.row += bytes
 		c.buffered += bytes * buffers

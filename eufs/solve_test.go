@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -152,9 +152,9 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 }
 
 // files is scratch in a folder that must be empty whenever it is looked at.
-func files(t *testing.T) *chunkio.Scratch {
+func files(t *testing.T) *scratch.Space {
 	dir := t.TempDir()
-	s := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
+	s := scratch.New(scratch.Options{Dir: dir})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

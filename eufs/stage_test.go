@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
@@ -68,9 +68,9 @@ func TestGoesOnAfterKill(t *testing.T) {
 			defer func() { must.Do(t, folder.Close()) }()
 			states := must.Get(folder.Run(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
 			s.Stages = must.Get(states.Stages(t.Context(), nil))(t)
-			scratch := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
-			defer func() { must.Do(t, scratch.Close()) }()
-			s.Scratch = scratch
+			space := scratch.New(scratch.Options{Dir: dir})
+			defer func() { must.Do(t, space.Close()) }()
+			s.Scratch = space
 		}
 		p := must.Get(Prepare(t.Context(), src, standardizer(t, src, gram.ScaleUnit), s))(t)
 		defer func() { must.Do(t, p.Close()) }()

@@ -1,7 +1,7 @@
 package stream
 
 // Scratch is where a method that runs over its rows many times keeps its data for each
-// row: in memory ([InMemory]) or in files (chunkio). Both hold the same bytes, so a method
+// row: in memory ([InMemory]) or in files (chunkio/scratch). Both hold the same bytes, so a method
 // computes the same with either.
 type Scratch interface {
 	// Reserve checks that there is room for that many bytes in all, before any is made. The

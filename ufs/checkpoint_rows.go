@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -18,7 +18,7 @@ import (
 func (r *run) keepsRows() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
 
 // rowScratch are the options of the scratch files of a method over rows.
-func (r *run) rowScratch() chunkio.ScratchOptions {
+func (r *run) rowScratch() scratch.Options {
 	if r.keepsRows() {
 		return r.keptScratch(r.namedCheckpoint())
 	}
@@ -26,7 +26,7 @@ func (r *run) rowScratch() chunkio.ScratchOptions {
 }
 
 // keptScratch is scratch in the folder of a checkpoint.
-func (q *Request) keptScratch(folder string) chunkio.ScratchOptions {
+func (q *Request) keptScratch(folder string) scratch.Options {
 	opt := q.scratch()
 	opt.Dir, opt.There = folder, resume.Bytes(folder)
 	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder, or fewer rows by {sample}")
@@ -93,7 +93,7 @@ func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume
 	if unasked {
 		need += plan.rewritten
 	}
-	t.scratch = chunkio.NewScratch(opt).Under(ctx)
+	t.scratch = scratch.New(opt).Under(ctx)
 	err := t.scratch.Reserve(need)
 	if err != nil && unasked {
 		t.note("the iterations are not saved: %v", err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
@@ -31,7 +31,7 @@ type trial struct {
 
 	whole   *gram.Matrix // the Gram matrix by which a ranking is explained, or nil
 	among   []int        // the features it is of; nil for all
-	scratch *chunkio.Scratch
+	scratch *scratch.Space
 
 	candidates *candidates
 }

@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -92,7 +93,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		b = b.keeping(input, b.Solver)
 	}
 	if b.scratch > 0 {
-		if err := chunkio.NewScratch(r.rowScratch()).Reserve(b.scratch); err != nil {
+		if err := scratch.New(r.rowScratch()).Reserve(b.scratch); err != nil {
 			return b, stream.Errorf("%w; or keep all in memory: {memory-limit} %dMiB", err, (b.InMemory+1<<20-1)>>20)
 		}
 	}
@@ -109,9 +110,9 @@ func (r *run) planSideBySide(b *Budget, cost method.Cost, settings int, total fu
 	more := (b.Limit - total(cost.Bytes)) / max(each, 1)
 	b.solves = int(max(min(1+more, int64(r.Threads), int64(settings)), 1))
 	if b.scratch > 0 { // the bound on scratch and the disk bound them too
-		scratch := chunkio.NewScratch(r.rowScratch())
+		space := scratch.New(r.rowScratch())
 		with := func(solves int) int64 { return cost.Scratch + int64(solves-1)*(cost.Scratch-cost.Shared) }
-		for b.solves > 1 && scratch.Reserve(with(b.solves)) != nil {
+		for b.solves > 1 && space.Reserve(with(b.solves)) != nil {
 			b.solves--
 		}
 		b.scratch = with(b.solves)
@@ -121,8 +122,8 @@ func (r *run) planSideBySide(b *Budget, cost method.Cost, settings int, total fu
 }
 
 // scratch are the options of the scratch files.
-func (q *Request) scratch() chunkio.ScratchOptions {
-	return chunkio.ScratchOptions{Dir: q.TempDir, Limit: q.MaxScratch}
+func (q *Request) scratch() scratch.Options {
+	return scratch.Options{Dir: q.TempDir, Limit: q.MaxScratch}
 }
 
 // rowSource is what the passes of a method over rows read: ds, or the rows drawn from it

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
@@ -28,7 +28,7 @@ const fanIn = 16
 type tree struct {
 	m       *merger
 	reader  *partsReader
-	scratch *chunkio.Scratch
+	scratch *scratch.Space
 	room    int64  // bytes for all states
 	share   int64  // of room, for one state: two always fit
 	used    int64  // of room, by states that are there and those that are read
@@ -41,7 +41,7 @@ type tree struct {
 // sum is the sum of some files, which follow one another.
 type sum struct {
 	e      *gathered       // nil while it is stored
-	stored *chunkio.Stored // nil while it is in memory
+	stored *scratch.Stored // nil while it is in memory
 	bytes  int64           // that e holds
 	files  int
 	parts  int    // sums of the level below
@@ -68,7 +68,7 @@ func newTree(m *merger) (*tree, error) {
 	}
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
 	t.samples = m.sampleBytes(nil)
-	t.scratch = chunkio.NewScratch(chunkio.ScratchOptions{
+	t.scratch = scratch.New(scratch.Options{
 		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
 	t.reader = &partsReader{t: t, opened: make(map[int]*openedOne)}

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/slurmtest":         {"internal/freeport", "internal/must"},
 	"internal/tabletest":         {"stream", "internal/must"},
 	"internal/words/wordstest":   {"internal/words"},
-	"internal/resume/resumetest": {"stream", "chunkio", "internal/resume", "internal/must"},
+	"internal/resume/resumetest": {"stream", "chunkio/scratch", "internal/resume", "internal/must"},
 	"internal/room/roomtest":     {},
 	"internal/rows/rowstest":     {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
@@ -55,11 +55,12 @@ var mayImport = map[string][]string{
 	"internal/place":           {"stream", "internal/store"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/faults", "internal/store", "internal/store/claim", "internal/place"},
 	"internal/planfile":        {"stream"},
-	"internal/resume":          {"stream", "chunkio", "internal/atomicfile"}, // what a run goes on from
+	"internal/resume":          {"stream", "chunkio", "chunkio/scratch", "internal/atomicfile"}, // what a run goes on from
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "internal/atomicfile", "internal/condition", "internal/faults", "internal/kernel", "internal/localfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "chunkio/scratch", "internal/atomicfile", "internal/condition", "internal/faults", "internal/kernel", "internal/localfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio/scratch":             {"stream", "internal/atomicfile", "internal/faults"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
@@ -104,7 +105,7 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools

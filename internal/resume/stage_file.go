@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -19,14 +19,14 @@ type stageFile struct {
 	of                 *stage
 	mark               fileMark
 	memory             bool
-	named              *chunkio.KeptFile // nil for memory that was not saved yet
-	holds              bool              // a state in the folder names it
+	named              *scratch.Kept // nil for memory that was not saved yet
+	holds              bool          // a state in the folder names it
 }
 
 // Make implements [stream.Stage].
 func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f := &stageFile{of: st, mark: fileMark{Name: name, Bytes: total, Record: record}}
-	var state *chunkio.KeptState
+	var state *scratch.State
 	if st.found {
 		own, ok := st.take(name)
 		if !ok || own.Bytes != total || own.Record != record {
@@ -39,7 +39,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 		f.mark.File = st.newName()
 	}
 	var err error
-	if disk, ok := st.Scratch.(*chunkio.Scratch); ok {
+	if disk, ok := st.Scratch.(*scratch.Space); ok {
 		if f.named, err = disk.Keep(f.path(), name, total, record, state); err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (f *stageFile) records(mode stream.ScratchMode, do func(i int, record []byt
 }
 
 // restore fills memory from its named file.
-func (f *stageFile) restore(state *chunkio.KeptState) (err error) {
+func (f *stageFile) restore(state *scratch.State) (err error) {
 	if f.named, err = f.of.in.dumps.Keep(f.path(), f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *stageFile) restore(state *chunkio.KeptState) (err error) {
 }
 
 // state makes durable what the file holds.
-func (f *stageFile) state() (s chunkio.KeptState, err error) {
+func (f *stageFile) state() (s scratch.State, err error) {
 	if f.memory {
 		if f.named == nil {
 			if f.named, err = f.of.in.dumps.Keep(f.path(), f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,9 +33,9 @@ type Stages struct {
 	mu    sync.Mutex
 	run   *Run
 	told  func(step int)
-	dumps *chunkio.Scratch // files that stand for memory
-	end   <-chan struct{}  // closed where the run is to end; nil for never
-	step  atomic.Int64     // nanoseconds that the last step took; 0: none has ended
+	dumps *scratch.Space  // files that stand for memory
+	end   <-chan struct{} // closed where the run is to end; nil for never
+	step  atomic.Int64    // nanoseconds that the last step took; 0: none has ended
 }
 
 // Stages opens the stages of the run, and removes the scratch files that killed runs have
@@ -65,7 +66,7 @@ func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) 
 			}
 		}
 	}
-	return &Stages{run: r, told: told, dumps: chunkio.NewScratch(chunkio.ScratchOptions{Dir: r.folder.path})}, nil
+	return &Stages{run: r, told: told, dumps: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
 }
 
 // Delay is a context that ends after ctx: where steps are short, once the one under way has
@@ -107,9 +108,9 @@ func Bytes(path string) (total int64) {
 }
 
 // Stage implements [stream.Stages]. The name is of letters and digits.
-func (s *Stages) Stage(name string, scratch stream.Scratch) stream.Stage {
+func (s *Stages) Stage(name string, space stream.Scratch) stream.Stage {
 	now := s.run.folder.now()
-	return &stage{Scratch: scratch, in: s, name: name, begun: now, last: now, stepped: now}
+	return &stage{Scratch: space, in: s, name: name, begun: now, last: now, stepped: now}
 }
 
 // stage is a stage under way.
@@ -144,7 +145,7 @@ type fileMark struct {
 	Bytes  int64  `json:"bytes"`
 	Record int    `json:"record"`
 
-	state chunkio.KeptState
+	state scratch.State
 }
 
 func filesOf(mark string) (files []fileMark, err error) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -58,7 +58,7 @@ func first(t *testing.T, f stream.ScratchFile) (byte, error) {
 func keptStage(t *testing.T, dir string) {
 	t.Helper()
 	s, folder := staged(t, dir, Options{Every: -1})
-	disk := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
+	disk := scratch.New(scratch.Options{Dir: dir})
 	st := s.Stage("x", disk)
 	x := 1.5
 	if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageNew {
@@ -94,8 +94,8 @@ func TestStageGoesOn(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	for _, scratch := range []stream.Scratch{chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir}), stream.InMemory{}} {
-		st, x := s.Stage("x", scratch), 0.0
+	for _, space := range []stream.Scratch{scratch.New(scratch.Options{Dir: dir}), stream.InMemory{}} {
+		st, x := s.Stage("x", space), 0.0
 		if progress := must.Get(st.Load(t.Context(), &x))(t); progress != stream.StageBegun || x != 1.5 || steps != 3 || !r.Stands() {
 			t.Errorf("progress %d, value %v, %d steps", progress, x, steps)
 		}
@@ -148,7 +148,7 @@ func TestStageDamaged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		disk := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
+		disk := scratch.New(scratch.Options{Dir: dir})
 		defer disk.Close()
 		st, x := s.Stage("x", disk), 0.0
 		if progress, err := st.Load(t.Context(), &x); err != nil || progress == stream.StageNew {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -84,14 +84,14 @@ func once[R any](t *testing.T, dir string, files bool, pass int, run func(Place)
 	defer func() { must.Do(t, folder.Close()) }()
 	r := must.Get(folder.Run(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
 	stages := must.Get(r.Stages(t.Context(), nil))(t)
-	var scratch stream.Scratch = stream.InMemory{}
+	var space stream.Scratch = stream.InMemory{}
 	if files {
-		disk := chunkio.NewScratch(chunkio.ScratchOptions{Dir: dir})
+		disk := scratch.New(scratch.Options{Dir: dir})
 		defer func() { must.Do(t, disk.Close()) }()
-		scratch = disk
+		space = disk
 	}
 	b := &breaking{Stages: stages, left: pass}
-	return run(Place{Stages: b, Scratch: scratch, Block: b.block})
+	return run(Place{Stages: b, Scratch: space, Block: b.block})
 }
 
 // breaking breaks a run off in its passes.
@@ -112,8 +112,8 @@ func (b *breaking) block(_, block int) error {
 	return nil
 }
 
-func (b *breaking) Stage(name string, scratch stream.Scratch) stream.Stage {
-	return breakingStage{b.Stages.Stage(name, scratch), b}
+func (b *breaking) Stage(name string, space stream.Scratch) stream.Stage {
+	return breakingStage{b.Stages.Stage(name, space), b}
 }
 
 type breakingStage struct {

@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"fmt"
@@ -11,17 +11,17 @@ import (
 // in memory while a file is written or read, and shorter ones cost a disk more.
 const storedRecord = 256 << 10
 
-// Stored is states in a scratch file, one behind the other, in their binary forms. While it
+// Stored is states in a file, one behind the other, in their binary forms. While it
 // waits it holds 8 bytes of memory for each of its records.
 type Stored struct {
-	file *scratchFile
+	file *file
 	name string
 	size int64
 }
 
-// Store writes states to a scratch file, after finding by a first run to nowhere how long they
+// Store writes states to a file, after finding by a first run to nowhere how long they
 // are: the space is taken from the file system at once. Close gives it back.
-func (s *Scratch) Store(name string, states ...io.WriterTo) (stored *Stored, err error) {
+func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err error) {
 	var size int64
 	for _, state := range states {
 		n, err := state.WriteTo(io.Discard)
@@ -30,19 +30,19 @@ func (s *Scratch) Store(name string, states ...io.WriterTo) (stored *Stored, err
 		}
 		size += n
 	}
-	file, err := s.file(name, max(size, 1), int(max(min(size, storedRecord), 1)))
+	f, err := s.file(name, max(size, 1), int(max(min(size, storedRecord), 1)))
 	if err != nil {
 		return nil, err
 	}
-	t := &Stored{file, name, size}
-	to := &passWriter{pass: file.Pass(stream.ScratchWrite)}
+	t := &Stored{f, name, size}
+	to := &passWriter{pass: f.Pass(stream.ScratchWrite)}
 	for _, state := range states {
 		if _, err = state.WriteTo(to); err != nil {
 			break
 		}
 	}
 	if err == nil && to.n != size {
-		err = fmt.Errorf("chunkio: %s: %d bytes were written, %d a moment before", name, to.n, size)
+		err = fmt.Errorf("scratch: %s: %d bytes were written, %d a moment before", name, to.n, size)
 	}
 	if closed := to.pass.Close(); err == nil {
 		err = closed
@@ -51,7 +51,7 @@ func (s *Scratch) Store(name string, states ...io.WriterTo) (stored *Stored, err
 		t.Close() // what could not be written is given up
 		return nil, err
 	}
-	file.forget()
+	f.forget()
 	return t, nil
 }
 
@@ -70,7 +70,7 @@ func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
 		}
 	}
 	if from.left > 0 || len(from.rest) > 0 {
-		return fmt.Errorf("chunkio: %s: %d bytes too many", t.name, from.left+int64(len(from.rest)))
+		return fmt.Errorf("scratch: %s: %d bytes too many", t.name, from.left+int64(len(from.rest)))
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
-package chunkio
+package scratch
 
 import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -11,26 +12,41 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// exactly reads as many bytes as it was made of.
+// exactly writes itself in pieces, and reads as many bytes as it was made of.
 type exactly []byte
+
+func (e exactly) WriteTo(w io.Writer) (total int64, err error) {
+	for piece := range slices.Chunk(e, 1000) {
+		n, err := w.Write(piece)
+		if total += int64(n); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
 
 func (e exactly) ReadFrom(r io.Reader) (int64, error) {
 	n, err := io.ReadFull(r, e)
 	return int64(n), err
 }
 
+// failing is a state that cannot be written.
+type failing struct{ error }
+
+func (f failing) WriteTo(io.Writer) (int64, error) { return 0, f.error }
+
 // TestStored: states of any lengths come back as they were, as often as they are wanted, and leave
 // nothing behind; too few or too many bytes are noticed.
 func TestStored(t *testing.T) {
 	const r = storedRecord
-	s := NewScratch(ScratchOptions{Dir: t.TempDir()})
+	s := New(Options{Dir: t.TempDir()})
 	defer s.Close()
 	for _, lengths := range [][]int{{0}, {1}, {r - 1, 1}, {r, 0, 1}, {r + 1}, {5, 2*r - 5, 3*r + 7}} {
 		var from []io.WriterTo
 		var want [][]byte
 		for i, n := range lengths {
 			b := bytes.Repeat([]byte{byte(i + 1), 7, 9}, n/3+1)[:n]
-			want, from = append(want, b), append(from, pieces{b, 1000})
+			want, from = append(want, b), append(from, exactly(b))
 		}
 		stored := must.Get(s.Store("test", from...))(t)
 		for range 2 {
@@ -70,8 +86,8 @@ func TestStored(t *testing.T) {
 // TestStoredFaults: a full disk, a bound and a damaged record are told in their own words, and
 // a state that cannot be written gives its space back.
 func TestStoredFaults(t *testing.T) {
-	state := pieces{make([]byte, 3*storedRecord), 4096}
-	full := NewScratch(ScratchOptions{Dir: "DIR", Remedy: stream.PlainText("buy a disk")})
+	state := make(exactly, 3*storedRecord)
+	full := New(Options{Dir: "DIR", Remedy: stream.PlainText("buy a disk")})
 	d := &faultyDisk{data: make([]byte, 3*storedRecord), writes: 1}
 	full.open = func(string, int64) (disk, error) { return d, nil }
 	_, err := full.Store("test", state)
@@ -79,7 +95,7 @@ func TestStoredFaults(t *testing.T) {
 	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || out.Remedy.String() != "buy a disk" || full.used != 0 || d.closed != 1 {
 		t.Errorf("%v; %d bytes kept, closed %d times", err, full.used, d.closed)
 	}
-	bounded := NewScratch(ScratchOptions{Dir: t.TempDir(), Limit: 3*storedRecord - 1})
+	bounded := New(Options{Dir: t.TempDir(), Limit: 3*storedRecord - 1})
 	var memory *stream.MemoryError
 	if _, err := bounded.Store("test", state); !errors.As(err, &memory) || memory.Option != stream.ScratchSize || memory.Need != 3*storedRecord {
 		t.Errorf("beyond the bound: %v", err)
@@ -87,10 +103,11 @@ func TestStoredFaults(t *testing.T) {
 	d.writes = -1
 	stored := must.Get(full.Store("test", state))(t)
 	d.data[2*storedRecord]++
-	if err := stored.Load(make(exactly, 3*storedRecord)); !errors.Is(err, errScratchDamaged) {
+	if err := stored.Load(make(exactly, 3*storedRecord)); !errors.Is(err, errDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
-	if _, err := full.Store("test", failing{}); !errors.Is(err, errInjected) {
+	injected := failing{errors.New("injected")}
+	if _, err := full.Store("test", injected); !errors.Is(err, injected.error) {
 		t.Errorf("a failing state: %v", err)
 	}
 }

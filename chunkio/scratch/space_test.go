@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"bytes"
@@ -43,9 +43,9 @@ func (d *faultyDisk) Close() error { d.closed++; return nil }
 const faultyRecord = 16 // bytes
 
 // onFaultyDisk makes a scratch file of count records on a disk that is full after so many writes.
-func onFaultyDisk(t *testing.T, count, writes int) (*Scratch, stream.ScratchFile, *faultyDisk) {
+func onFaultyDisk(t *testing.T, count, writes int) (*Space, stream.ScratchFile, *faultyDisk) {
 	t.Helper()
-	s := NewScratch(ScratchOptions{Dir: "DIR"})
+	s := New(Options{Dir: "DIR"})
 	d := &faultyDisk{data: make([]byte, count*faultyRecord), writes: writes}
 	s.open = func(string, int64) (disk, error) { return d, nil }
 	f, err := s.Make("test", int64(len(d.data)), faultyRecord)
@@ -75,11 +75,11 @@ func numbered(i int, rec []byte) {
 
 // Files and memory hold the same after the same passes, and the folder is empty all the
 // while.
-func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
+func TestFilesHoldWhatMemoryHolds(t *testing.T) {
 	const record = 24
 	for _, total := range []int64{1, record - 1, record, record + 1, 2 * record, 7*record + 5} {
 		dir := t.TempDir()
-		s := NewScratch(ScratchOptions{Dir: dir})
+		s := New(Options{Dir: dir})
 		formattest.Must(t, s.Reserve(total))
 		var all [2][]byte
 		for kind, in := range []stream.Scratch{s, stream.InMemory{}} {
@@ -117,8 +117,8 @@ func TestScratchHoldsWhatMemoryHolds(t *testing.T) {
 	}
 }
 
-func TestScratchReadsSideBySide(t *testing.T) {
-	s := NewScratch(ScratchOptions{Dir: t.TempDir()})
+func TestReadsSideBySide(t *testing.T) {
+	s := New(Options{Dir: t.TempDir()})
 	defer s.Close()
 	f, err := s.Make("test", 800, 80)
 	formattest.Must(t, err)
@@ -136,9 +136,9 @@ func TestScratchReadsSideBySide(t *testing.T) {
 	formattest.Must(t, work.Wait())
 }
 
-func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
+func TestRefusesFilesWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
-	s := NewScratch(ScratchOptions{Dir: dir, Limit: 1000})
+	s := New(Options{Dir: dir, Limit: 1000})
 	var memory *stream.MemoryError
 	if err := s.Reserve(1001); !errors.As(err, &memory) || memory.Need != 1001 || memory.Option != stream.ScratchSize {
 		t.Errorf("got %v, want the bound", err)
@@ -159,15 +159,15 @@ func TestScratchRefusesFilesWithoutRoom(t *testing.T) {
 	if !ok {
 		return // the system does not tell
 	}
-	s = NewScratch(ScratchOptions{Dir: dir})
+	s = New(Options{Dir: dir})
 	// Twice the free space: other processes may free some meanwhile.
 	if err := s.Reserve(2 * free); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "temp-dir") {
 		t.Errorf("got %v, want no space", err)
 	}
 }
 
-func TestScratchNamesAMissingFolder(t *testing.T) {
-	s := NewScratch(ScratchOptions{Dir: t.TempDir() + "/none"})
+func TestNamesAMissingFolder(t *testing.T) {
+	s := New(Options{Dir: t.TempDir() + "/none"})
 	var out *stream.OutputError
 	if _, err := s.Make("test", 8, 8); !errors.As(err, &out) || !strings.Contains(err.Error(), "create the folder") {
 		t.Errorf("got %v", err)
@@ -176,7 +176,7 @@ func TestScratchNamesAMissingFolder(t *testing.T) {
 
 // A disk that fills up while it is written, wherever it happens, ends the pass with an
 // error that says so, at once or at the end.
-func TestScratchFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	const count = 6
 	for writes := range count {
 		s, f, d := onFaultyDisk(t, count, writes)
@@ -197,7 +197,7 @@ func TestScratchFullDisk(t *testing.T) {
 	}
 }
 
-func TestScratchNoticesDamage(t *testing.T) {
+func TestNoticesDamage(t *testing.T) {
 	const count = 5
 	for at := range count * faultyRecord {
 		_, f, d := onFaultyDisk(t, count, -1)
@@ -205,7 +205,7 @@ func TestScratchNoticesDamage(t *testing.T) {
 		d.data[at] ^= 4
 		seen := 0
 		err := goThrough(f, stream.ScratchModify, count, func(int, []byte) { seen++ })
-		if !errors.Is(err, errScratchDamaged) || seen != at/faultyRecord {
+		if !errors.Is(err, errDamaged) || seen != at/faultyRecord {
 			t.Errorf("byte %d: got %v after %d records", at, err, seen)
 		}
 		d.readErr = errors.New("head crash")
@@ -219,13 +219,13 @@ func TestScratchNoticesDamage(t *testing.T) {
 }
 
 // A disk that says it wrote, and did not, is noticed: the checksum is not on it.
-func TestScratchNoticesALostWrite(t *testing.T) {
+func TestNoticesALostWrite(t *testing.T) {
 	_, f, d := onFaultyDisk(t, 2, -1)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))
 	before := bytes.Clone(d.data)
 	formattest.Must(t, goThrough(f, stream.ScratchModify, 2, func(i int, rec []byte) { rec[3]++ }))
 	copy(d.data[faultyRecord:], before[faultyRecord:])
-	if err := goThrough(f, stream.ScratchRead, 2, func(int, []byte) {}); !errors.Is(err, errScratchDamaged) {
+	if err := goThrough(f, stream.ScratchRead, 2, func(int, []byte) {}); !errors.Is(err, errDamaged) {
 		t.Errorf("got %v", err)
 	}
 }

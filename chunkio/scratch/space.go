@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ScratchOptions says where scratch files go and how large they may be together.
-type ScratchOptions struct {
+// Options says where the files go and how large they may be together.
+type Options struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
 	There int64  // bytes of files in Dir that Keep will open again, which need no room anew
@@ -23,18 +23,17 @@ type ScratchOptions struct {
 	Remedy stream.Text
 }
 
-// Scratch is a stream.Scratch of files. Records are read ahead and written behind, two or
-// three of them in memory at a time ([ScratchBuffers]), and each has a checksum. Where the
-// system allows it a file has no name once it is open, so nothing is left behind, however a
-// run ends. Its methods may be called from several goroutines.
-type Scratch struct {
-	opt  ScratchOptions
+// Space is a [stream.Scratch] of files. Where the system allows it a file has no name once it is
+// open, so nothing is left behind, however a run ends. Its methods may be called from several
+// goroutines.
+type Space struct {
+	opt  Options
 	open func(dir string, total int64) (disk, error) // replaced in tests
 	asks *faults.Disk                                // before a file is made, and a record read or written
 
 	mu         sync.Mutex
 	used, most int64
-	files      map[*scratchFile]struct{}
+	files      map[*file]struct{}
 }
 
 // disk is an open file of a fixed size.
@@ -44,23 +43,23 @@ type disk interface {
 	Close() error
 }
 
-// NewScratch returns scratch without files. The caller must close it.
-func NewScratch(opt ScratchOptions) *Scratch {
+// New returns a Space without files. The caller must close it.
+func New(opt Options) *Space {
 	if opt.Dir == "" {
 		opt.Dir = os.TempDir()
 	}
-	return &Scratch{opt: opt, open: openDisk, files: make(map[*scratchFile]struct{})}
+	return &Space{opt: opt, open: openDisk, files: make(map[*file]struct{})}
 }
 
 // Under has the context of a test break the disk beneath s: see package faults.
-func (s *Scratch) Under(ctx context.Context) *Scratch {
+func (s *Space) Under(ctx context.Context) *Space {
 	s.asks = faults.Of(ctx)
 	return s
 }
 
-// ScratchBuffers is the number of records that a pass holds in memory, and a file keeps
+// Buffers is the number of records that a pass holds in memory, and a file keeps
 // for its next pass.
-func ScratchBuffers(mode stream.ScratchMode) int {
+func Buffers(mode stream.ScratchMode) int {
 	if mode == stream.ScratchModify {
 		return 3 // read ahead, in use, being written
 	}
@@ -68,25 +67,28 @@ func ScratchBuffers(mode stream.ScratchMode) int {
 }
 
 // Reserve implements stream.Scratch.
-func (s *Scratch) Reserve(total int64) error {
+func (s *Space) Reserve(total int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.check(total)
 }
 
+// Options are those of New, with the folder.
+func (s *Space) Options() Options { return s.opt }
+
 // check says whether so many bytes more have room.
-func (s *Scratch) check(more int64) error {
+func (s *Space) check(more int64) error {
 	if need := s.used + more; s.opt.Limit > 0 && need > s.opt.Limit {
 		return &stream.MemoryError{What: "scratch", Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
 	}
 	if free, ok := freeSpace(s.opt.Dir); ok && more-s.opt.There > free {
-		return s.full(fmt.Errorf("%d MiB are needed and %d MiB free: %w", more>>20, free>>20, syscall.ENOSPC))
+		return s.Full(fmt.Errorf("%d MiB are needed and %d MiB free: %w", more>>20, free>>20, syscall.ENOSPC))
 	}
 	return nil
 }
 
-// full says what to do where the files cannot be made or written.
-func (s *Scratch) full(err error) error {
+// Full is the error for a file that cannot be made or written: it says what to do.
+func (s *Space) Full(err error) error {
 	remedy := atomicfile.Remedy(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		if remedy = s.opt.Remedy; remedy.Format == "" {
@@ -98,7 +100,7 @@ func (s *Scratch) full(err error) error {
 
 // Make implements stream.Scratch. The space is taken from the file system at once,
 // where it can be.
-func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
+func (s *Space) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f, err := s.file(name, total, record)
 	if err != nil {
 		return nil, err
@@ -106,9 +108,9 @@ func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile
 	return f, nil
 }
 
-func (s *Scratch) file(name string, total int64, record int) (*scratchFile, error) {
+func (s *Space) file(name string, total int64, record int) (*file, error) {
 	if total < 1 || record < 1 {
-		panic(fmt.Sprintf("chunkio: scratch of %d bytes in records of %d", total, record))
+		panic(fmt.Sprintf("scratch: a file of %d bytes in records of %d", total, record))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,53 +123,38 @@ func (s *Scratch) file(name string, total int64, record int) (*scratchFile, erro
 		d, err = s.open(s.opt.Dir, total)
 	}
 	if err != nil {
-		return nil, s.full(err)
+		return nil, s.Full(err)
 	}
 	return s.add(name, d, total, record), nil
 }
 
 // add counts an open file in.
-func (s *Scratch) add(name string, d disk, total int64, record int) *scratchFile {
+func (s *Space) add(name string, d disk, total int64, record int) *file {
 	count := (total + int64(record) - 1) / int64(record)
-	f := &scratchFile{in: s, name: name, disk: d, total: total, taken: total, record: record, count: int(count), sums: make([]uint64, count)}
+	f := &file{in: s, name: name, disk: d, total: total, taken: total, record: record, count: int(count), sums: make([]uint64, count)}
 	s.files[f] = struct{}{}
-	s.used += total
-	s.most = max(s.most, s.used)
+	s.take(total)
 	return f
 }
 
-// raw makes a file of the given size without records. undo gives it back.
-func (s *Scratch) raw(total int64) (d disk, undo func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.check(total); err != nil {
-		return nil, nil, err
-	}
-	if d, err = s.open(s.opt.Dir, total); err != nil {
-		return nil, nil, s.full(err)
-	}
-	s.used += total
+// take counts bytes more as used.
+func (s *Space) take(more int64) {
+	s.used += more
 	s.most = max(s.most, s.used)
-	return d, func() {
-		d.Close() // scratch that is given up: nothing is lost if that fails
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.used -= total
-	}, nil
 }
 
 // Most is the largest size that the files had together.
-func (s *Scratch) Most() int64 {
+func (s *Space) Most() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
 // Close closes the files that are still open.
-func (s *Scratch) Close() error {
+func (s *Space) Close() error {
 	s.mu.Lock()
 	files := s.files
-	s.files = make(map[*scratchFile]struct{})
+	s.files = make(map[*file]struct{})
 	s.mu.Unlock()
 	var errs []error
 	for f := range files {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package chunkio
+package scratch
 
 import "os"
 

@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"errors"
@@ -14,17 +14,17 @@ import (
 
 // What a checkpoint names stays as it was, whatever is written from then on, wherever that
 // ends: after a settled state, so many records of so many passes more, a new process finds it.
-func TestKeptFileStaysAsItWasSettled(t *testing.T) {
+func TestKeptStaysAsItWasSettled(t *testing.T) {
 	const record, total, count = 24, 4*24 + 5, 5
 	dir := t.TempDir()
 	for settled := range 3 {
 		for writes := range 2*count + 1 {
 			path := filepath.Join(dir, "kept")
-			s := NewScratch(ScratchOptions{Dir: dir})
+			s := New(Options{Dir: dir})
 			f, err := s.Keep(path, "test", total, record, nil)
 			formattest.Must(t, err)
 			formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
-			var state KeptState
+			var state State
 			for range settled + 1 {
 				formattest.Must(t, goThrough(f, stream.ScratchModify, count, func(i int, rec []byte) { rec[0] += byte(i) }))
 				state, err = f.State()
@@ -45,7 +45,7 @@ func TestKeptFileStaysAsItWasSettled(t *testing.T) {
 				}
 			}))
 			formattest.Must(t, s.Close())
-			s = NewScratch(ScratchOptions{Dir: dir})
+			s = New(Options{Dir: dir})
 			f, err = s.Keep(path, "test", total, record, &state)
 			formattest.Must(t, err)
 			formattest.Must(t, goThrough(f, stream.ScratchRead, count, func(i int, rec []byte) {
@@ -66,10 +66,10 @@ func TestKeptFileStaysAsItWasSettled(t *testing.T) {
 
 // The second places of a file count from the first write to them on, as the first ones do, and
 // the bound on scratch holds for them.
-func TestKeptFileIsCounted(t *testing.T) {
+func TestKeptIsCounted(t *testing.T) {
 	const record, total = 100, 1000
 	dir := t.TempDir()
-	s := NewScratch(ScratchOptions{Dir: dir, Limit: 2*total - 1})
+	s := New(Options{Dir: dir, Limit: 2*total - 1})
 	f, err := s.Keep(filepath.Join(dir, "kept"), "test", total, record, nil)
 	formattest.Must(t, err)
 	again := func() error { return goThrough(f, stream.ScratchModify, 10, func(int, []byte) {}) }
@@ -86,7 +86,7 @@ func TestKeptFileIsCounted(t *testing.T) {
 	}
 	formattest.Must(t, f.Close())
 
-	s = NewScratch(ScratchOptions{Dir: dir, Limit: 2 * total})
+	s = New(Options{Dir: dir, Limit: 2 * total})
 	f, err = s.Keep(filepath.Join(dir, "kept"), "test", total, record, &state)
 	formattest.Must(t, err)
 	formattest.Must(t, again())
@@ -101,11 +101,11 @@ func TestKeptFileIsCounted(t *testing.T) {
 }
 
 // A kept file that is not what the state says names itself and the remedy.
-func TestKeptFileDamaged(t *testing.T) {
+func TestKeptDamaged(t *testing.T) {
 	const record, total, count = 16, 64, 4
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kept")
-	s := NewScratch(ScratchOptions{Dir: dir})
+	s := New(Options{Dir: dir})
 	f, err := s.Keep(path, "test", total, record, nil)
 	formattest.Must(t, err)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
@@ -114,8 +114,8 @@ func TestKeptFileDamaged(t *testing.T) {
 	formattest.Must(t, s.Close())
 	whole, err := os.ReadFile(path)
 	formattest.Must(t, err)
-	read := func(state KeptState) error {
-		s := NewScratch(ScratchOptions{Dir: dir})
+	read := func(state State) error {
+		s := New(Options{Dir: dir})
 		f, err := s.Keep(path, "test", total, record, &state)
 		if err == nil {
 			err = goThrough(f, stream.ScratchRead, count, func(int, []byte) {})
@@ -139,7 +139,7 @@ func TestKeptFileDamaged(t *testing.T) {
 		damaged("cut short", read(state))
 	}
 	formattest.Must(t, os.WriteFile(path, whole, 0o600))
-	damaged("a place that is none", read(KeptState{Places: []byte{0, 0, 3, 0}, Sums: state.Sums}))
-	damaged("a second place that is not there", read(KeptState{Places: []byte{0, 0, 1, 0}, Sums: state.Sums}))
-	damaged("fewer records", read(KeptState{Places: state.Places[1:], Sums: state.Sums[1:]}))
+	damaged("a place that is none", read(State{Places: []byte{0, 0, 3, 0}, Sums: state.Sums}))
+	damaged("a second place that is not there", read(State{Places: []byte{0, 0, 1, 0}, Sums: state.Sums}))
+	damaged("fewer records", read(State{Places: state.Places[1:], Sums: state.Sums[1:]}))
 }

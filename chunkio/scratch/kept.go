@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// KeptFile is a scratch file with a name, which outlives the process. Each of its records
+// Kept is a file with a name, which outlives the process. Each of its records
 // has two places in it, one total apart. A write goes to the place that the state settled last
 // does not name, so that this state stays as it was, whenever the process ends: a checkpoint
 // costs no copy. The second places take room from the first write to one of them on.
-type KeptFile struct{ *scratchFile }
+type Kept struct{ *file }
 
-// KeptState says which of the bytes of a kept file count: of each record its place, and the
+// State says which of the bytes of a kept file count: of each record its place, and the
 // checksum of what is there.
-type KeptState struct {
+type State struct {
 	Places []byte
 	Sums   []uint64
 }
@@ -44,7 +44,7 @@ func (p *places) damaged(err error) error {
 }
 
 // spare gives record i, which is to be written, the place that the settled state leaves free.
-func (f *scratchFile) spare(i int) error {
+func (f *file) spare(i int) error {
 	p := f.places
 	if p == nil || p.settled[i] == noPlace {
 		return nil
@@ -60,17 +60,16 @@ func (f *scratchFile) spare(i int) error {
 		return err
 	}
 	if err := p.grow(2 * f.total); err != nil {
-		return s.full(err)
+		return s.Full(err)
 	}
 	f.taken += f.total
-	s.used += f.total
-	s.most = max(s.most, s.used)
+	s.take(f.total)
 	return nil
 }
 
 // Keep makes a scratch file at path, or opens the one there as it was in state. The error is
 // a *stream.DataError where that file is none of this kind.
-func (s *Scratch) Keep(path, name string, total int64, record int, state *KeptState) (*KeptFile, error) {
+func (s *Space) Keep(path, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state == nil {
@@ -80,20 +79,19 @@ func (s *Scratch) Keep(path, name string, total int64, record int, state *KeptSt
 	}
 	d, size, err := openKept(path, total, state == nil)
 	if err != nil {
-		return nil, s.full(err)
+		return nil, s.Full(err)
 	}
 	f := s.add(name, d, total, record)
 	f.places = &places{path: path, now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
 		sync: d.Sync, grow: func(total int64) error { return allocate(d, total) }}
-	k := &KeptFile{f}
+	k := &Kept{f}
 	if state == nil {
 		return k, nil
 	}
 	s.opt.There = max(s.opt.There-size, 0)
 	if size >= 2*total {
 		f.taken += total
-		s.used += total
-		s.most = max(s.most, s.used)
+		s.take(total)
 	}
 	if size < total || len(state.Places) != f.count || len(state.Sums) != f.count ||
 		slices.Max(state.Places) > secondPlace || slices.Max(state.Places) == secondPlace && size < 2*total {
@@ -129,22 +127,22 @@ func openKept(path string, total int64, anew bool) (f *os.File, size int64, err 
 }
 
 // State makes durable what the file holds, and says what that is. No pass may be under way.
-func (k *KeptFile) State() (KeptState, error) {
+func (k *Kept) State() (State, error) {
 	if err := k.places.sync(); err != nil {
-		return KeptState{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
+		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
 	}
-	return KeptState{slices.Clone(k.places.now), slices.Clone(k.sums)}, nil
+	return State{slices.Clone(k.places.now), slices.Clone(k.sums)}, nil
 }
 
 // Settle says that a checkpoint names the state that State returned last: from here on its
 // records are not written over.
-func (k *KeptFile) Settle() { copy(k.places.settled, k.places.now) }
+func (k *Kept) Settle() { copy(k.places.settled, k.places.now) }
 
 // Path is where the file is.
-func (k *KeptFile) Path() string { return k.places.path }
+func (k *Kept) Path() string { return k.places.path }
 
 // Write writes record i, unless that is what it holds.
-func (k *KeptFile) Write(i int, record []byte) error {
+func (k *Kept) Write(i int, record []byte) error {
 	if k.places.settled[i] != noPlace && k.sums[i] == xxhash.Sum64(record) {
 		return nil
 	}
@@ -152,4 +150,4 @@ func (k *KeptFile) Write(i int, record []byte) error {
 }
 
 // Read reads record i.
-func (k *KeptFile) Read(i int, record []byte) error { return k.read(i, record) }
+func (k *Kept) Read(i int, record []byte) error { return k.read(i, record) }

@@ -1,4 +1,4 @@
-package chunkio
+package scratch
 
 import (
 	"errors"

@@ -1,0 +1,140 @@
+package scratch
+
+import (
+	"sync"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// pass is a run over the records. Buffers travel
+//
+//	free ─▶ reader ─▶ ready ─▶ the caller ─▶ dirty ─▶ writer ─▶ free
+//
+// without the reader where records are only written, and without the writer where they
+// are only read.
+type pass struct {
+	f       *file
+	mode    stream.ScratchMode
+	next    int
+	current []byte
+	err     error
+
+	all   [][]byte
+	free  chan []byte
+	ready chan record
+	dirty chan record
+	stop  chan struct{}
+	work  sync.WaitGroup
+
+	mu     sync.Mutex
+	failed error // the first that the writer met
+}
+
+type record struct {
+	index int
+	buf   []byte // as long as the record
+	err   error
+}
+
+// Pass implements stream.ScratchFile.
+func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
+	n := Buffers(mode)
+	p := &pass{f: f, mode: mode, all: f.buffers(n),
+		free: make(chan []byte, n), ready: make(chan record, n), dirty: make(chan record, n), stop: make(chan struct{})}
+	for _, b := range p.all {
+		p.free <- b
+	}
+	if mode != stream.ScratchWrite {
+		p.work.Go(p.reader)
+	}
+	if mode != stream.ScratchRead {
+		p.work.Go(p.writer)
+	}
+	return p
+}
+
+func (p *pass) reader() {
+	for i := range p.f.count {
+		select {
+		case <-p.stop:
+			return
+		case b := <-p.free:
+			r := record{index: i, buf: b[:p.f.size(i)]}
+			r.err = p.f.read(i, r.buf)
+			p.ready <- r
+			if r.err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *pass) writer() {
+	for r := range p.dirty {
+		if p.failure() == nil {
+			if err := p.f.write(r.index, r.buf); err != nil {
+				p.mu.Lock()
+				p.failed = err
+				p.mu.Unlock()
+			}
+		}
+		p.free <- r.buf[:cap(r.buf)]
+	}
+}
+
+func (p *pass) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
+// done passes on the record that the caller has had.
+func (p *pass) done() {
+	switch {
+	case p.current == nil:
+	case p.mode == stream.ScratchRead:
+		p.free <- p.current[:cap(p.current)]
+	default:
+		p.dirty <- record{index: p.next - 1, buf: p.current}
+	}
+	p.current = nil
+}
+
+// Next implements stream.ScratchPass.
+func (p *pass) Next() ([]byte, error) {
+	if p.next == p.f.count {
+		panic("scratch: Next beyond the last record")
+	}
+	p.done()
+	if p.err == nil {
+		p.err = p.failure()
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	if p.mode == stream.ScratchWrite {
+		b := <-p.free
+		p.current = b[:p.f.size(p.next)]
+	} else {
+		r := <-p.ready
+		if p.err = r.err; p.err != nil {
+			return nil, p.err
+		}
+		p.current = r.buf
+	}
+	p.next++
+	return p.current, nil
+}
+
+// Close implements stream.ScratchPass.
+func (p *pass) Close() error {
+	p.done()
+	close(p.stop)
+	close(p.dirty)
+	p.work.Wait()
+	p.f.giveBack(p.all)
+	if p.err == nil { // else Next has told; callers join the two
+		return p.failed
+	}
+	return nil
+}

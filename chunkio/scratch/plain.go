@@ -1,0 +1,45 @@
+package scratch
+
+// Plain is a scratch file of bytes, without records and checksums. Ranges that do not overlap may
+// be read and written at a time.
+type Plain struct {
+	in    *Space
+	disk  disk
+	total int64
+}
+
+// Plain makes a file of the given size.
+func (s *Space) Plain(total int64) (*Plain, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(total); err != nil {
+		return nil, err
+	}
+	d, err := s.open(s.opt.Dir, total)
+	if err != nil {
+		return nil, s.Full(err)
+	}
+	s.take(total)
+	return &Plain{s, d, total}, nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (p *Plain) ReadAt(b []byte, off int64) (int, error) { return p.disk.ReadAt(b, off) }
+
+// WriteAt implements io.WriterAt.
+func (p *Plain) WriteAt(b []byte, off int64) (int, error) {
+	n, err := p.disk.WriteAt(b, off)
+	if err != nil {
+		err = p.in.Full(err)
+	}
+	return n, err
+}
+
+// Close gives the space back. Call it once.
+func (p *Plain) Close() error {
+	err := p.disk.Close()
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	p.in.used -= p.total
+	return err
+}
