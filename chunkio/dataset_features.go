@@ -101,7 +101,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 			}
 		}
 	}
-	f.warnings = slices.Concat(WarnShared(f.leftOut), f.warnings)
+	f.warnings = WarnNames(f.columns, f.leftOut)
 	if sparse == nil {
 		f.order(opt.Order)
 	}
@@ -236,11 +236,6 @@ func (f *features) add(e entry, width int) {
 	}
 	(*to)[e.element] = len(f.columns)
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block})
-	switch strings.ToLower(e.flat) {
-	case "label", "class", "target", "y":
-		f.warnings = append(f.warnings, stream.Textf(
-			"column %q is used as a feature though its name suggests otherwise; if it is not one: {label} %[1]s or {exclude} %[1]s", e.flat))
-	}
 }
 
 // order moves the features of these names to the front, in this order.

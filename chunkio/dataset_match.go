@@ -58,13 +58,17 @@ func apart(names []columnName) []columnName {
 
 // MatchColumns is Match for features, of which those of a block go by its name as well.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
+	return matchPatterns(option, patterns, featureNames(columns))
+}
+
+func featureNames(columns []stream.Column) []columnName {
 	names := make([]columnName, len(columns))
 	for i, c := range columns {
 		if names[i] = nameOf(c.Name); c.Block != "" {
 			names[i].list = c.Block
 		}
 	}
-	return matchPatterns(option, patterns, names)
+	return names
 }
 
 // nameOf finds the list that a name is an element of, and the feature that it says of whether it

@@ -118,13 +118,13 @@ func ambiguousSelected(path, name string) error {
 	return err
 }
 
-// WarnShared warns of the columns that would be features if they did not share their names.
-func WarnShared(left []stream.LeftOut) []stream.Text {
-	names := sharedNames(left)
-	if len(names) == 0 {
-		return nil
-	}
+const sharedWarning, namedWarning = "several columns share a name and are left out", "is used as a feature though its name suggests otherwise"
+
+// WarnNames warns of the columns that would be features if they did not share their names, and of the features whose
+// names are of something else.
+func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3
+	names := sharedNames(left)
 	var words []string
 	for _, l := range left {
 		if l.Why != SharedName || !names[l.Name] {
@@ -137,5 +137,20 @@ func WarnShared(left []stream.LeftOut) []stream.Text {
 		words = append(words, fmt.Sprintf("%q", l.Name))
 		delete(names, l.Name)
 	}
-	return []stream.Text{stream.Textf("several columns share a name and are left out: %s; rename them", strings.Join(words, ", "))}
+	if len(words) > 0 {
+		warnings = append(warnings, stream.Textf(sharedWarning+": %s; rename them", strings.Join(words, ", ")))
+	}
+	for _, c := range columns {
+		switch strings.ToLower(c.Name) {
+		case "label", "class", "target", "y":
+			warnings = append(warnings, stream.Textf("column %q "+namedWarning+"; if it is not one: {label} %[1]s or {exclude} %[1]s", c.Name))
+		}
+	}
+	return warnings
+}
+
+// OfNames reports whether a warning is one of [WarnNames].
+func OfNames(warning stream.Text) bool {
+	s := warning.String()
+	return strings.Contains(s, sharedWarning) || strings.Contains(s, namedWarning)
 }

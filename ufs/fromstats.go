@@ -276,55 +276,23 @@ func (r *run) restrict(e *gathered) error {
 	if e.options["missing"] == missingDropRow && e.profile.Seen != e.profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
 	}
-	if err := chunkio.RefuseShared("columns", r.Columns, e.leftOut); err != nil {
-		return err
-	}
-	d, columns := len(e.columns), slices.Clone(e.columns)
-	var shared []int // of leftOut, those left out for their names, which the options may decide against as well: from d on
-	for i, l := range e.leftOut {
-		if l.Why == chunkio.SharedName {
-			shared, columns = append(shared, i), append(columns, stream.Column{Name: l.Name})
-		}
-	}
-	included, err := chunkio.MatchColumns("columns", r.Columns, columns)
+	why, left, err := chunkio.Restrict(e.columns, e.leftOut, e.decided, r.Columns, r.Exclude)
 	if err != nil {
 		return err
 	}
-	excluded, err := chunkio.MatchColumns("exclude", r.Exclude, columns)
-	if err != nil {
-		return err
-	}
-	why := func(j int) string {
-		switch {
-		case excluded[j]:
-			return chunkio.Excluded
-		case len(r.Columns) > 0 && !included[j]:
-			return chunkio.NotAskedFor
-		}
-		return ""
-	}
-	warned := chunkio.WarnShared(e.leftOut)
-	e.wanted, e.leftOut = make([]bool, d), slices.Clone(e.leftOut)
+	var kept []stream.Column
+	e.wanted = make([]bool, len(e.columns))
 	for j, c := range e.columns {
-		if w := why(j); w != "" {
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: c.Name, Why: w})
+		if why[j] != "" {
+			left = append(left, stream.LeftOut{Name: c.Name, Why: why[j]})
 		} else {
-			e.wanted[j] = true
+			e.wanted[j], kept = true, append(kept, c)
 		}
 	}
-	if !slices.Contains(e.wanted, true) {
+	if len(kept) == 0 {
 		return stream.Usagef("{columns} and {exclude} leave no feature of %s", r.Stats)
 	}
-	for n, i := range shared {
-		if w := why(d + n); w != "" {
-			e.leftOut[i].Why = w
-		}
-	}
-	for i, w := range e.warnings {
-		if len(warned) > 0 && w.String() == warned[0].String() {
-			e.warnings = slices.Concat(e.warnings[:i], chunkio.WarnShared(e.leftOut), e.warnings[i+1:])
-			break
-		}
-	}
+	e.leftOut = left
+	e.warnings = slices.Concat(chunkio.WarnNames(kept, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))
 	return nil
 }

@@ -2,6 +2,7 @@ package ufs
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +57,73 @@ func TestStatsOfSharedNames(t *testing.T) {
 				t.Errorf("%+v: left out %v, want %v; warnings %q", q, s.LeftOut, c.want, s.Warnings)
 			}
 		}
+	}
+}
+
+// TestStatsRestrictedAsTheInput: what the options say of columns that are no features, and of names that tell of no
+// feature, is the same of statistics as of their input.
+func TestStatsRestrictedAsTheInput(t *testing.T) {
+	for _, c := range []struct {
+		table    string
+		requests []Request
+	}{
+		{"a[0],a[0],a,b,label,c\n1,2,3,9,4,1\n4,5,6,7,8,3\n7,9,1,1,2,8\n", []Request{
+			{}, {Exclude: []string{"a"}}, {Columns: []string{"a", "b"}}, {Exclude: []string{"label"}}, {Exclude: []string{"a*", "l*"}},
+			{Exclude: []string{"b"}}, {Columns: []string{"b", "label"}}, {Exclude: []string{"none"}}, {Columns: []string{"a[0]", "b"}},
+		}},
+		{"t,k,b,c,y\nx,1,2,3,9\nz,1,5,3,4\nw,1,7,8,1\n", []Request{
+			{}, {Exclude: []string{"t"}}, {Exclude: []string{"t*"}}, {Exclude: []string{"k"}}, {Exclude: []string{"[ty]"}},
+			{Columns: []string{"b", "c"}}, {Columns: []string{"b", "k"}}, {Columns: []string{"*"}, Exclude: []string{"y", "t"}},
+		}},
+		{"missing(x),missing(x),x,b\n1,2,3,9\n4,5,6,7\n7,9,1,1\n", []Request{{}, {Exclude: []string{"x"}}}},
+	} {
+		input, stats := textFile(t, "in.csv", c.table), filepath.Join(t.TempDir(), "in.ufs")
+		must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
+		said := func(q Request) string {
+			q.Method, q.K = "greedy", 1
+			s, err := Select(t.Context(), q)
+			if err != nil {
+				return strings.ReplaceAll(err.Error(), stats, input)
+			}
+			slices.SortStableFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
+			named := slices.DeleteFunc(s.Warnings, func(w string) bool { return !chunkio.OfNames(stream.PlainText(w)) })
+			return fmt.Sprint(s.LeftOut, named)
+		}
+		for _, q := range c.requests {
+			ofStats, ofInput := q, q
+			ofStats.Stats, ofInput.Inputs = stats, []string{input}
+			if got, want := said(ofStats), said(ofInput); got != want {
+				t.Errorf("columns %q, exclude %q: of statistics\n%s\nof the input\n%s", q.Columns, q.Exclude, got, want)
+			}
+		}
+	}
+}
+
+// TestStatsAreWithoutWhatWasLeftOut: a name of a column of which the statistics have no values is refused, and not taken
+// for none; a glob means the others.
+func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
+	input, stats := textFile(t, "in.csv", "a,b,c\n1,2,3\n4,5,9\n6,9,1\n"), filepath.Join(t.TempDir(), "in.ufs")
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Exclude: []string{"a"}, Output: stats}}))(t)
+	q := Request{Stats: stats, Method: "greedy", K: 1, Columns: []string{"a", "b"}}
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the statistics are without it, left out because: excluded; scan again with it") {
+		t.Error(err)
+	}
+	q.Columns, q.Exclude = []string{"a*", "none"}, nil
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "no column has this name") {
+		t.Error(err)
+	}
+	q.Columns = []string{"a*"}
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "leave no feature of") {
+		t.Error(err)
+	}
+	q.Columns = []string{"[ab]"}
+	left := []stream.LeftOut{{Name: "a", Why: chunkio.Excluded}, {Name: "c", Why: chunkio.NotAskedFor}}
+	if s := must.Get(Select(t.Context(), q))(t); !slices.Equal(s.LeftOut, left) {
+		t.Errorf("left out %v", s.LeftOut)
+	}
+	q.Columns, q.Exclude = nil, []string{"a", "b"}
+	if s := must.Get(Select(t.Context(), q))(t); len(s.Selected) != 1 || s.Selected[0].Name != "c" {
+		t.Errorf("%v", s.Selected)
 	}
 }
 

@@ -35,11 +35,12 @@ func (p *Plain) WriteAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Close gives the space back. Call it once.
+// Close gives the space back. Space.Close does not do it.
 func (p *Plain) Close() error {
 	err := p.disk.Close()
 	p.in.mu.Lock()
 	defer p.in.mu.Unlock()
 	p.in.used -= p.total
+	p.total = 0
 	return err
 }

@@ -74,7 +74,11 @@ func (s *Space) Reserve(total int64) error {
 }
 
 // Options are those of New, with the folder.
-func (s *Space) Options() Options { return s.opt }
+func (s *Space) Options() Options {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opt
+}
 
 // check says whether so many bytes more have room.
 func (s *Space) check(more int64) error {
