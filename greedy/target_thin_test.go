@@ -47,7 +47,11 @@ func thinGraphs(t *testing.T, n, d int, seed uint64) (dense, thin *anchor.Graph,
 // A target by its columns is that of the matrix C: the same H to rounding, the same choice, and the same
 // bits for any threads and memory.
 func TestThinTargets(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		const n, d = 260, 1000
 		dense, thin, x := thinGraphs(t, n, d, seed)
 		for _, sparse := range []bool{false, true} {

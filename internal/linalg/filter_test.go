@@ -49,6 +49,9 @@ func TestFilter(t *testing.T) {
 				}
 			}}},
 		} {
+			if testing.Short() && name != "clustered" && c.name != "right" && c.name != "no product" {
+				continue // with all spectra in the tests of the README
+			}
 			t.Run(fmt.Sprintf("%s/%s", name, c.name), func(t *testing.T) {
 				e := solve(t, 2, c.filter, cold)
 				checkEigen(t, a, n, l, all, e)
