@@ -153,20 +153,12 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			return nil, err
 		}
 	}
-	if err := RefuseShared("columns", opt.Columns, shared); err != nil {
-		return nil, err
-	}
-	var names []columnName
+	asked := make([]string, len(entries))
 	if len(opt.Columns)+len(opt.Exclude) > 0 {
-		names = namesOf(entries)
-	}
-	included, err := matchPatterns("columns", opt.Columns, names)
-	if err != nil {
-		return nil, err
-	}
-	excluded, err := matchPatterns("exclude", opt.Exclude, names)
-	if err != nil {
-		return nil, err
+		var err error
+		if asked, err = askedFor(namesOf(entries), shared, opt.Columns, opt.Exclude); err != nil {
+			return nil, err
+		}
 	}
 	decided := make(map[string]string, len(opt.LeaveOut))
 	for _, l := range opt.LeaveOut {
@@ -185,16 +177,40 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
-		case len(opt.Exclude) > 0 && excluded[i]:
-			why[i] = Excluded
-		case len(opt.Columns) > 0 && !included[i]:
-			why[i] = NotAskedFor
+		case asked[i] != "":
+			why[i] = asked[i]
 		case e.why == SharedName: // renamed, it would be a feature: an option that decides against it wins
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
 		default:
 			why[i] = decided[e.flat]
+		}
+	}
+	return why, nil
+}
+
+// askedFor says why {columns} and {exclude} leave out the columns of these names, "" where they do not. Those of left
+// that share a name are not to be included.
+func askedFor(names []columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
+	if err := RefuseShared("columns", include, left); err != nil {
+		return nil, err
+	}
+	included, err := matchPatterns("columns", include, names)
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := matchPatterns("exclude", exclude, names)
+	if err != nil {
+		return nil, err
+	}
+	why := make([]string, len(names))
+	for i := range names {
+		switch {
+		case excluded[i]:
+			why[i] = Excluded
+		case len(include) > 0 && !included[i]:
+			why[i] = NotAskedFor
 		}
 	}
 	return why, nil

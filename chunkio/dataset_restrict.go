@@ -12,35 +12,24 @@ import (
 // the input, but that statistics have no values of what was left out: a pattern that is the name of a column
 // which would be a feature now is a *stream.UsageError, and a glob means the others.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
-	if err := RefuseShared("columns", include, left); err != nil {
-		return nil, nil, err
-	}
-	names := featureNames(columns)
+	names, without := featureNames(columns), map[string]string{}
 	for _, l := range left {
 		name := columnName{flat: l.Name}
 		if l.Why != SharedName { // else it is no element of a list
 			name = nameOf(l.Name)
 		}
-		if slices.Contains(include, l.Name) && slices.Contains([]string{partitionKey, Excluded, NotAskedFor}, l.Why) {
-			return nil, nil, stream.Usagef("{columns} %s: the statistics are without it, left out because: %s; scan again with it", l.Name, l.Why)
-		}
 		names = append(names, name)
+		switch l.Why {
+		case partitionKey, Excluded, NotAskedFor:
+			without[l.Name] = l.Why
+		}
 	}
-	included, err := matchPatterns("columns", include, names)
-	if err != nil {
+	if why, err = askedFor(names, left, include, exclude); err != nil {
 		return nil, nil, err
 	}
-	excluded, err := matchPatterns("exclude", exclude, names)
-	if err != nil {
-		return nil, nil, err
-	}
-	why = make([]string, len(names))
-	for i := range names {
-		switch {
-		case excluded[i]:
-			why[i] = Excluded
-		case len(include) > 0 && !included[i]:
-			why[i] = NotAskedFor
+	for _, name := range include {
+		if reason, ok := without[name]; ok {
+			return nil, nil, stream.Usagef("{columns} %s: the statistics are without it, left out because: %s; scan again with it", name, reason)
 		}
 	}
 	valued := make(map[string]bool, len(decided))

@@ -87,9 +87,9 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 
 // spool makes a scratch file that counts among those of all texts.
 func (t *textTables) spool(opt scratch.Options, stem string) (*textSpool, error) {
-	s := &textSpool{in: t, scratch: scratch.New(opt)}
+	s := &textSpool{in: t, limit: opt.Limit, scratch: scratch.New(opt)}
 	var err error
-	if s.Spool, err = atomicfile.NewSpool(s.scratch.Options().Dir, stem); err != nil {
+	if s.Spool, err = atomicfile.NewSpool(s.scratch.Dir(), stem); err != nil {
 		return nil, err
 	}
 	if t.spools == nil {
@@ -114,6 +114,7 @@ func (t *textTables) close() error {
 type textSpool struct {
 	*atomicfile.Spool
 	in      *textTables
+	limit   int64 // bytes of all; 0 means no bound
 	scratch *scratch.Space
 }
 
@@ -125,8 +126,8 @@ func (s *textSpool) Close() error {
 
 func (s *textSpool) Write(p []byte) (int, error) {
 	s.in.bytes += int64(len(p))
-	if limit := s.scratch.Options().Limit; limit > 0 && s.in.bytes > limit {
-		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: limit, Option: stream.ScratchSize}
+	if s.limit > 0 && s.in.bytes > s.limit {
+		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: s.limit, Option: stream.ScratchSize}
 	}
 	n, err := s.Spool.Write(p)
 	if err != nil {

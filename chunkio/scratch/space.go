@@ -73,12 +73,8 @@ func (s *Space) Reserve(total int64) error {
 	return s.check(total)
 }
 
-// Options are those of New, with the folder.
-func (s *Space) Options() Options {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opt
-}
+// Dir is the folder that the files are in.
+func (s *Space) Dir() string { return s.opt.Dir }
 
 // check says whether so many bytes more have room.
 func (s *Space) check(more int64) error {
