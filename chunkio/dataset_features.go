@@ -119,7 +119,7 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 		}
 	}
 	if f.refusal == nil && len(f.columns) == 0 {
-		f.refusal = noFeatures(c, f.leftOut)
+		f.refusal = NoFeatures(c.name(), f.leftOut)
 	}
 	return f, nil
 }
@@ -377,7 +377,8 @@ func undecodable(c *catalog, e entry) error {
 	return err
 }
 
-func noFeatures(c *catalog, leftOut []stream.LeftOut) error {
+// NoFeatures is the error that all columns of a file are left out, with why the first are.
+func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string
 	for i, l := range leftOut {
@@ -387,5 +388,5 @@ func noFeatures(c *catalog, leftOut []stream.LeftOut) error {
 		}
 		list = append(list, fmt.Sprintf("%s: %s", l.Name, l.Why))
 	}
-	return stream.Dataf(c.name(), "no numeric column is left to select from (%s)", strings.Join(list, "; "))
+	return stream.Dataf(path, "no numeric column is left to select from (%s)", strings.Join(list, "; "))
 }

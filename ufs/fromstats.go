@@ -290,7 +290,7 @@ func (r *run) restrict(e *gathered) error {
 		}
 	}
 	if len(kept) == 0 {
-		return stream.Usagef("{columns} and {exclude} leave no feature of %s", r.Stats)
+		return chunkio.NoFeatures(r.Stats, left)
 	}
 	e.leftOut = left
 	e.warnings = slices.Concat(chunkio.WarnNames(kept, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -132,6 +133,46 @@ func (m *merger) settleColumns(s *sumColumns) {
 		}
 		f.order = order
 	}
+}
+
+// leftOutOfAny are columns that are no features, of all files that are merged: a name that two files have has the
+// reason that is first in the alphabet, so that the files may come in any order.
+type leftOutOfAny struct {
+	why map[string]string
+	one []stream.LeftOut // of the file before, which most files' are
+}
+
+// add adds those of one file, and returns the bytes that are held for it.
+func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
+	if slices.Equal(l.one, columns) {
+		return 0
+	}
+	if l.one = columns; l.why == nil {
+		l.why = make(map[string]string)
+	}
+	for _, c := range columns {
+		why, known := l.why[c.Name]
+		if !known {
+			bytes += nameBytes + int64(len(c.Name)+len(c.Why))
+		}
+		if !known || c.Why < why {
+			l.why[c.Name] = c.Why
+		}
+	}
+	return bytes
+}
+
+// join adds to the columns of one file those that only others have, by name.
+func (l *leftOutOfAny) join(columns []stream.LeftOut) []stream.LeftOut {
+	others := maps.Clone(l.why)
+	for _, c := range columns {
+		delete(others, c.Name)
+	}
+	columns = slices.Clip(columns)
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		columns = append(columns, stream.LeftOut{Name: name, Why: others[name]})
+	}
+	return columns
 }
 
 // orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.

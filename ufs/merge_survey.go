@@ -19,6 +19,7 @@ const (
 	// What the books take of a file, an input and a range: in a header as it is read, in the
 	// coverage of all files, and in the JSON of the sum's header.
 	fileBytes, inputBytes, rangeBytes = 512, 1 << 10, 128
+	nameBytes                         = 256 // a column that is left out: in a map and a list, and in that JSON
 )
 
 // mergedFile is what the header of a file says, without what all of them have in common.
@@ -44,6 +45,7 @@ type mergedFile struct {
 func (m *merger) survey(ctx context.Context, paths []string) error {
 	var first chunkio.StatsHeader
 	var columns sumColumns
+	var leftOut, decided leftOutOfAny
 	lowest := 0 // the file whose header is that of the sum
 	for i, head := range m.heads(ctx, paths) {
 		if head.err != nil {
@@ -64,6 +66,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		}
 		if f.differs == nil && h.Kind == first.Kind {
 			columns.add(h, f.order)
+			m.bookkept += leftOut.add(h.LeftOut) + decided.add(h.Decided)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.before(&f, &m.files[lowest]) {
@@ -86,6 +89,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 	}
 	m.kind = m.files[0].kind
 	m.settleColumns(&columns)
+	m.head.LeftOut, m.head.Decided = leftOut.join(m.head.LeftOut), decided.join(m.head.Decided)
 	if err := m.settleParts(); err != nil {
 		return err
 	}

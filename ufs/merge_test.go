@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -269,6 +270,36 @@ func TestMergeCompleteness(t *testing.T) {
 	h := headerOf(t, merged(t, ufs.MergeRequest{}, all, other, plainOther(t, plain)))
 	if h.Part != nil || len(h.Inputs) != 42 || h.Ranges[0].To != 2*10240+rowsOfPart {
 		t.Errorf("totals: %+v, %d inputs, %v", h.Part, len(h.Inputs), h.Ranges)
+	}
+}
+
+// TestMergeLeavesOutWhatAnyFileDoes: the sum lists the columns that are no features in any of its files, whatever the
+// order in which they are named, and a request of one that only another than the first has is answered with its reason.
+func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
+	dir := t.TempDir()
+	scan := func(name, csv string) string {
+		input, output := filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".ufs")
+		must.Do(t, os.WriteFile(input, []byte(csv), 0o644))
+		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Inputs: []string{input}, Output: output}}))(t)
+		return output
+	}
+	a := scan("a", "x,y,place,level\n1,2,north,low\n2,1,south,high\n5,7,west,low\n")
+	b := scan("b", "x,y,who,place,twice,twice\n3,1,me,east,2,3\n4,5,you,west,5,2\n9,8,she,north,3,4\n")
+	want := map[string]string{"place": "text", "level": "text", "who": "text", "twice": chunkio.SharedName}
+	for _, files := range [][]string{{a, b}, {b, a}, {a, b, scan("c", "x,y\n7,1\n2,2\n")}} {
+		sum, got := merged(t, ufs.MergeRequest{}, files...), map[string]string{}
+		for _, l := range headerOf(t, sum).LeftOut {
+			got[l.Name] = l.Why
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%v are left out, want %v", got, want)
+		}
+		for _, name := range []string{"twice", "who"} {
+			_, err := ufs.Select(t.Context(), ufs.Request{Stats: sum, K: 1, Columns: []string{name}})
+			if err == nil || strings.Contains(err.Error(), "no column has") {
+				t.Errorf("%s is asked for: %v", name, err)
+			}
+		}
 	}
 }
 

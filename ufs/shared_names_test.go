@@ -73,7 +73,7 @@ func TestStatsRestrictedAsTheInput(t *testing.T) {
 		}},
 		{"t,k,b,c,y\nx,1,2,3,9\nz,1,5,3,4\nw,1,7,8,1\n", []Request{
 			{}, {Exclude: []string{"t"}}, {Exclude: []string{"t*"}}, {Exclude: []string{"k"}}, {Exclude: []string{"[ty]"}},
-			{Columns: []string{"b", "c"}}, {Columns: []string{"b", "k"}}, {Columns: []string{"*"}, Exclude: []string{"y", "t"}},
+			{Columns: []string{"b", "c"}}, {Columns: []string{"b", "k"}}, {Columns: []string{"*"}, Exclude: []string{"y", "t"}}, {Columns: []string{"t"}},
 		}},
 		{"missing(x),missing(x),x,b\n1,2,3,9\n4,5,6,7\n7,9,1,1\n", []Request{{}, {Exclude: []string{"x"}}}},
 	} {
@@ -113,7 +113,7 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 		t.Error(err)
 	}
 	q.Columns = []string{"a*"}
-	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "leave no feature of") {
+	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "no numeric column is left to select from (a: excluded; b: not among the columns asked for; c: ") {
 		t.Error(err)
 	}
 	q.Columns = []string{"[ab]"}
