@@ -41,8 +41,11 @@ func (l *looked) Err() error {
 // of a run without interruption to the last bit, and leaves nothing in its folder that Forget does not remove.
 func TestSelectGoesOn(t *testing.T) {
 	narrow := noiseFile(t, 4000, 30, 8)
-	outOfCore := Request{Inputs: []string{noiseFile(t, 1000, 900, 4)}, Method: "greedy", K: 4}
+	outOfCore := Request{Inputs: []string{noiseFile(t, 600, 600, 4)}, Method: "greedy", K: 4}
 	outOfCore.Memory = must.Get(Plan(t.Context(), outOfCore))(t).Memory.Smallest
+	if !must.Get(Plan(t.Context(), outOfCore))(t).Memory.OutOfCore {
+		t.Fatal("its matrix fits")
+	}
 	for name, c := range map[string]struct {
 		q           Request
 		first, step int64
@@ -53,7 +56,7 @@ func TestSelectGoesOn(t *testing.T) {
 		"ranks":       {Request{Inputs: []string{narrow}, Method: "graphgreedy", K: 3, Scale: "rank", Options: method.Settings{"anchors": 40}}, 5, 9, 2},
 		"excluded":    {Request{Inputs: []string{narrow}, Method: "graphgreedy", K: 3, AutoExclude: true, Options: method.Settings{"anchors": 40}}, 5, 9, 3},
 		"factor":      {Request{Inputs: []string{noiseFile(t, 60, 500, 3)}, Method: "greedy", K: 3}, 3, 3, 1},
-		"out of core": {outOfCore, 20, 20, 2},
+		"out of core": {outOfCore, 10, 10, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := answerOf(t, selected(t, c.q))

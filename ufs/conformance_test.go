@@ -338,6 +338,9 @@ func TestCancelInEveryPass(t *testing.T) {
 			checkLeft := leaktest.Goroutines(t)
 			steps := 0
 			for done := false; !done; steps++ {
+				if testing.Short() { // of the hundreds of steps of a method that iterates
+					steps += steps / 8
+				}
 				ctx, cancel := context.WithCancel(t.Context())
 				seen := 0
 				q.Progress = func(p Progress) {

@@ -138,7 +138,7 @@ func TestOutOfCore(t *testing.T) {
 // through scratch files; only the number of passes does. No scratch files are left.
 func TestRowsLimitsAndThreads(t *testing.T) {
 	const side = 10
-	in, pixels := wide(t), wideOf(t, planted.New(planted.Options{Rows: 6000, Columns: side * side}))
+	in, pixels := wide(t), wideOf(t, planted.New(planted.Options{Rows: 3000, Columns: side * side}))
 	const cells = " --shape 10x10 --clusters 4 "
 	for _, c := range []struct {
 		args    string
