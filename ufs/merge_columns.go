@@ -70,27 +70,32 @@ type sumColumns struct {
 	lowest  string          // path of an input: the file that it is of gives the order
 	columns []stream.Column // of that file
 	order   []int           // and how the compared one's stand in it
+
+	first, firstDecided []stream.LeftOut // what that file leaves out
+	leftOut, decided    leftOutOfAny
 }
 
-// add adds the columns of a header, in which those of the first stand by order.
-func (s *sumColumns) add(h chunkio.StatsHeader, order []int) {
+// add adds the columns of a header, in which those of the first stand by order, and returns the bytes that are held for it.
+func (s *sumColumns) add(h chunkio.StatsHeader, order []int) (bytes int64) {
+	bytes = s.leftOut.add(h.LeftOut) + s.decided.add(h.Decided)
 	if s.types == nil {
-		s.types, s.columns = h.Columns, h.Columns
+		s.types, s.columns, s.first, s.firstDecided = h.Columns, h.Columns, h.LeftOut, h.Decided
 		if len(h.Inputs) > 0 {
 			s.lowest = h.Inputs[0].Path
 		}
-		return
+		return bytes
 	}
 	if len(h.Inputs) > 0 && (s.lowest == "" || h.Inputs[0].Path < s.lowest) {
-		s.lowest, s.columns, s.order = h.Inputs[0].Path, h.Columns, order
+		s.lowest, s.columns, s.order, s.first, s.firstDecided = h.Inputs[0].Path, h.Columns, order, h.LeftOut, h.Decided
 	}
 	if slices.Equal(s.types, h.Columns) {
-		return
+		return bytes
 	}
 	s.types = slices.Clone(s.types)
 	for j, c := range s.types {
 		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[placeIn(order, j)].Type)
 	}
+	return bytes
 }
 
 // placeIn is where column j stands in an order, which is nil for the same.
@@ -104,6 +109,7 @@ func placeIn(order []int, j int) int {
 // settleColumns gives the sum its columns. The order of every file, which was one from the columns of
 // the file that all were compared with, becomes one from those.
 func (m *merger) settleColumns(s *sumColumns) {
+	m.head.LeftOut, m.head.Decided = s.leftOut.list(s.first), s.decided.list(s.firstDecided)
 	m.head.Columns = slices.Clone(s.columns)
 	for j, c := range s.types {
 		m.head.Columns[placeIn(s.order, j)].Type = c.Type
@@ -135,11 +141,17 @@ func (m *merger) settleColumns(s *sumColumns) {
 	}
 }
 
-// leftOutOfAny are columns that are no features, of all files that are merged: a name that two files have has the
-// reason that is first in the alphabet, so that the files may come in any order.
+// leftOutOfAny are the columns that are no features of any of the files that are merged, each as often as in the file
+// that has most of its name. Of reasons that differ one stands, so that the files may come in any order: that the name is
+// shared, which selecting refuses it for, and else the first in the alphabet.
 type leftOutOfAny struct {
-	why map[string]string
-	one []stream.LeftOut // of the file before, which most files' are
+	columns map[string]leftOutAs
+	one     []stream.LeftOut // of the file before, which most files' are
+}
+
+type leftOutAs struct {
+	why   string
+	times int
 }
 
 // add adds those of one file, and returns the bytes that are held for it.
@@ -147,32 +159,42 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 	if slices.Equal(l.one, columns) {
 		return 0
 	}
-	if l.one = columns; l.why == nil {
-		l.why = make(map[string]string)
+	if l.one = columns; l.columns == nil {
+		l.columns = make(map[string]leftOutAs)
 	}
+	times := make(map[string]int, len(columns))
 	for _, c := range columns {
-		why, known := l.why[c.Name]
-		if !known {
+		times[c.Name]++
+		known, ok := l.columns[c.Name]
+		if !ok {
 			bytes += nameBytes + int64(len(c.Name)+len(c.Why))
 		}
-		if !known || c.Why < why {
-			l.why[c.Name] = c.Why
+		if !ok || c.Why != known.why && known.why != chunkio.SharedName && (c.Why == chunkio.SharedName || c.Why < known.why) {
+			known.why = c.Why
 		}
+		known.times = max(known.times, times[c.Name])
+		l.columns[c.Name] = known
 	}
 	return bytes
 }
 
-// join adds to the columns of one file those that only others have, by name.
-func (l *leftOutOfAny) join(columns []stream.LeftOut) []stream.LeftOut {
-	others := maps.Clone(l.why)
-	for _, c := range columns {
-		delete(others, c.Name)
+// list lists them: those of one file in its order, then what only others have, by name.
+func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
+	others := maps.Clone(l.columns)
+	take := func(name string) {
+		c := others[name]
+		delete(others, name)
+		for range c.times {
+			all = append(all, stream.LeftOut{Name: name, Why: c.why})
+		}
 	}
-	columns = slices.Clip(columns)
+	for _, c := range first {
+		take(c.Name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		columns = append(columns, stream.LeftOut{Name: name, Why: others[name]})
+		take(name)
 	}
-	return columns
+	return all
 }
 
 // orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.

@@ -45,7 +45,6 @@ type mergedFile struct {
 func (m *merger) survey(ctx context.Context, paths []string) error {
 	var first chunkio.StatsHeader
 	var columns sumColumns
-	var leftOut, decided leftOutOfAny
 	lowest := 0 // the file whose header is that of the sum
 	for i, head := range m.heads(ctx, paths) {
 		if head.err != nil {
@@ -65,8 +64,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 			f.order = m.sharedOrder(f.order)
 		}
 		if f.differs == nil && h.Kind == first.Kind {
-			columns.add(h, f.order)
-			m.bookkept += leftOut.add(h.LeftOut) + decided.add(h.Decided)
+			m.bookkept += columns.add(h, f.order)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.before(&f, &m.files[lowest]) {
@@ -75,6 +73,11 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		m.bookkept += fileBytes + inputBytes*int64(len(h.Inputs)) + rangeBytes*int64(len(h.Ranges))
 		for _, w := range h.Warnings {
 			m.bookkept += int64(len(w)) + rangeBytes
+		}
+		// What is held of little is refused with the statistics. Of files that list very many columns, those behind are alike.
+		if m.bookkept > max(m.q.Memory-programBytes, programBytes) {
+			need := programBytes + m.bookkept/int64(i+1)*int64(len(paths))
+			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkept), Limit: m.q.Memory}
 		}
 	}
 	m.order(lowest)
@@ -89,7 +92,6 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 	}
 	m.kind = m.files[0].kind
 	m.settleColumns(&columns)
-	m.head.LeftOut, m.head.Decided = leftOut.join(m.head.LeftOut), decided.join(m.head.Decided)
 	if err := m.settleParts(); err != nil {
 		return err
 	}

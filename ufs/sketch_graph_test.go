@@ -122,7 +122,7 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 
 // Where all else is too large, the refusal tells what an estimate would need, and that it is enough.
 func TestRefusalNamesTheSketch(t *testing.T) {
-	path := faces(1500, 3000, 3).write(t)
+	path := faces(2500, 2500, 3).write(t)
 	q := Request{Inputs: []string{path}, Method: "sfufs", K: 3, Memory: 1, Options: method.Settings{"anchors": 20}}
 	_, err := Plan(t.Context(), q)
 	var tight *stream.MemoryError
