@@ -66,27 +66,21 @@ func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
 
 // sumColumns are the columns of a sum, as far as headers were read.
 type sumColumns struct {
-	types   []stream.Column // those of the file that all others are compared with, of types that hold all
-	lowest  string          // path of an input: the file that it is of gives the order
-	columns []stream.Column // of that file
-	order   []int           // and how the compared one's stand in it
-
-	first, firstDecided []stream.LeftOut // what that file leaves out
-	leftOut, decided    leftOutOfAny
+	types            []stream.Column     // those of the file that all others are compared with, of types that hold all
+	first            chunkio.StatsHeader // of the file whose first input has the lowest path: it gives the order
+	order            []int               // how the compared one's columns stand in it
+	leftOut, decided leftOutOfAny
 }
 
 // add adds the columns of a header, in which those of the first stand by order, and returns the bytes that are held for it.
 func (s *sumColumns) add(h chunkio.StatsHeader, order []int) (bytes int64) {
 	bytes = s.leftOut.add(h.LeftOut) + s.decided.add(h.Decided)
 	if s.types == nil {
-		s.types, s.columns, s.first, s.firstDecided = h.Columns, h.Columns, h.LeftOut, h.Decided
-		if len(h.Inputs) > 0 {
-			s.lowest = h.Inputs[0].Path
-		}
+		s.types, s.first = h.Columns, h
 		return bytes
 	}
-	if len(h.Inputs) > 0 && (s.lowest == "" || h.Inputs[0].Path < s.lowest) {
-		s.lowest, s.columns, s.order, s.first, s.firstDecided = h.Inputs[0].Path, h.Columns, order, h.LeftOut, h.Decided
+	if len(h.Inputs) > 0 && (len(s.first.Inputs) == 0 || h.Inputs[0].Path < s.first.Inputs[0].Path) {
+		s.first, s.order = h, order
 	}
 	if slices.Equal(s.types, h.Columns) {
 		return bytes
@@ -109,8 +103,8 @@ func placeIn(order []int, j int) int {
 // settleColumns gives the sum its columns. The order of every file, which was one from the columns of
 // the file that all were compared with, becomes one from those.
 func (m *merger) settleColumns(s *sumColumns) {
-	m.head.LeftOut, m.head.Decided = s.leftOut.list(s.first), s.decided.list(s.firstDecided)
-	m.head.Columns = slices.Clone(s.columns)
+	m.head.LeftOut, m.head.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
+	m.head.Columns = slices.Clone(s.first.Columns)
 	for j, c := range s.types {
 		m.head.Columns[placeIn(s.order, j)].Type = c.Type
 	}
@@ -169,7 +163,7 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 		if !ok {
 			bytes += nameBytes + int64(len(c.Name)+len(c.Why))
 		}
-		if !ok || c.Why != known.why && known.why != chunkio.SharedName && (c.Why == chunkio.SharedName || c.Why < known.why) {
+		if !ok || known.why != chunkio.SharedName && (c.Why == chunkio.SharedName || c.Why < known.why) {
 			known.why = c.Why
 		}
 		known.times = max(known.times, times[c.Name])

@@ -1,0 +1,72 @@
+package ufs_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
+)
+
+// TestMergeLeavesOutWhatAnyFileDoes: the sum lists the columns that are no features in any of its files, with the same
+// reasons in whatever order they are named, and a request of one that only another than the first has is answered by its own.
+func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
+	dir := t.TempDir()
+	scan := func(name, csv string) string {
+		input, output := filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".ufs")
+		must.Do(t, os.WriteFile(input, []byte(csv), 0o644))
+		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Inputs: []string{input}, Output: output}}))(t)
+		return output
+	}
+	a := scan("a", "x,y,place,twice,level\n1,2,north,a,low\n2,1,south,b,high\n5,7,west,c,low\n")
+	b := scan("b", "x,y,who,place,twice,twice\n3,1,me,east,2,3\n4,5,you,west,5,2\n9,8,she,north,3,4\n")
+	c := scan("c", "x,y\n7,1\n2,2\n")
+	want := []stream.LeftOut{ // as a has them, then what only b has
+		{Name: "place", Why: "text"}, {Name: "twice", Why: chunkio.SharedName}, {Name: "twice", Why: chunkio.SharedName}, {Name: "level", Why: "text"},
+		{Name: "who", Why: "text"},
+	}
+	for _, files := range [][]string{{a, b}, {b, a}, {c, b, a}, {merged(t, ufs.MergeRequest{}, c, b), a}, {b, merged(t, ufs.MergeRequest{}, a, c)}} {
+		sum := merged(t, ufs.MergeRequest{}, files...)
+		if got := headerOf(t, sum).LeftOut; !slices.Equal(got, want) {
+			t.Errorf("%q: %v are left out, want %v", files, got, want)
+		}
+		for name, why := range map[string]string{"twice": "columns twice: the name is ambiguous", "who": "who: text"} {
+			_, err := ufs.Select(t.Context(), ufs.Request{Stats: sum, K: 1, Columns: []string{name}})
+			if err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s is asked for: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do not fit,
+// with a limit that is enough.
+func TestMergeOfManyNames(t *testing.T) {
+	dir := t.TempDir()
+	makeParts(t, dir, 12, 3)
+	var files []string
+	for i := range 12 {
+		files = append(files, rewritten(t, filepath.Join(dir, fmt.Sprintf("part-%05d-of-00012.ufs", i+1)), func(h *chunkio.StatsHeader) {
+			for j := range 20_000 {
+				h.LeftOut = append(h.LeftOut, stream.LeftOut{Name: fmt.Sprintf("%d of file %d", j, i), Why: "text"})
+			}
+		}))
+	}
+	m := ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Memory: 100 << 20}
+	_, err := ufs.Merge(t.Context(), m)
+	short := (*stream.MemoryError)(nil)
+	if !errors.As(err, &short) || short.What != "merging these files" {
+		t.Fatal(err)
+	}
+	m.Memory = short.Need + 16<<20 // for the statistics
+	if got := must.Get(ufs.Merge(t.Context(), m))(t); got.Merged != 12 || len(headerOf(t, m.Output).LeftOut) != 12*20_000 {
+		t.Errorf("%+v", got)
+	}
+}
