@@ -98,8 +98,7 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 		return 0, 0, err
 	}
 	defer end()
-	room := a.opt.Memory - a.heldBytes()
-	page := table.Page(room)
+	page := a.waitingPage(len(nodes))
 	w, err := a.growing.begin(wait, func(to io.Writer) (*writer.File, error) { return writer.NewPlain(to, nodes, page) })
 	if err == nil {
 		err = a.copyFiles(ctx, w, columns, fields, files)
@@ -116,7 +115,7 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	if err != nil {
 		return 0, 0, err
 	}
-	err = table.Copy(ctx, f, page, room, sink)
+	err = table.Copy(ctx, f, page, a.opt.Memory-a.heldBytes(), sink)
 	if short, ok := errors.AsType[*export.Short](err); ok {
 		return 0, 0, &stream.MemoryError{What: "writing the rows of all chosen columns together", Need: short.Need + a.heldBytes(), Limit: a.opt.Memory}
 	}
@@ -127,6 +126,11 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 		err = packed.Close()
 	}
 	return w.Rows, packed.written, err
+}
+
+// waitingPage is the size of the pages in which the rows of so many columns wait.
+func (a *applier) waitingPage(columns int) int64 {
+	return export.Page(columns, a.opt.Memory-a.heldBytes())
 }
 
 // waiting is where the rows wait as Parquet until they are read again: in the file that grows beside the

@@ -3,9 +3,11 @@ package chunkio
 import (
 	"encoding/csv"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,7 +42,8 @@ func wideTable(t *testing.T) (path string, names []string) {
 }
 
 // TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow
-// and as Parquet, in little memory; less than that is refused, and leaves nothing.
+// and as Parquet, in little memory; less than that is refused, and what waits is
+// gone on with in more.
 func TestWideForms(t *testing.T) {
 	path, names := wideTable(t)
 	dir := t.TempDir()
@@ -87,8 +90,11 @@ func TestWideForms(t *testing.T) {
 	_, err = Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: 8 << 20})
 	if short := (*stream.MemoryError)(nil); !errors.As(err, &short) || short.Need <= 24<<20 {
 		t.Error(err)
-	} else if _, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: short.Need}); err != nil {
-		t.Errorf("not in the %d bytes that are said to do: %v", short.Need, err)
+	} else if report, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: short.Need}); err != nil || report.Resumed.Rows != 3000 {
+		t.Errorf("not in the %d bytes that are said to do, or %+v is not gone on with: %v", short.Need, report.Resumed, err)
+	}
+	if whole := must.Files(t, dir); whole["none.csv"] != whole["t.csv"] || len(whole) != 3 {
+		t.Errorf("not the bytes of one run, or something is left: %v", slices.Collect(maps.Keys(whole)))
 	}
 }
 

@@ -27,6 +27,7 @@ const markEvery = 5 * time.Second
 type growing struct {
 	file    *atomicfile.File
 	recipes []string // by input: of all rows up to its end
+	page    int64    // of rows that wait for another form
 	every   time.Duration
 	last    time.Time // of a mark
 	at      marked    // the last row group that this run has written, without a footer
@@ -40,6 +41,7 @@ type growing struct {
 type marked struct {
 	File, Group int
 	Footer      []byte
+	Page        int64 // the size of the pages of rows that wait: in less memory they may be too large to be read again
 }
 
 // resumeOne writes all files to the one file out, or goes on with what is there of it: of a Parquet file, or
@@ -53,7 +55,7 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 		return a.writeFile(ctx, g.file, fields, a.columns, files)
 	}
 	defer func() {
-		if ctx.Err() != nil && err != nil {
+		if err != nil && leaves(ctx, err) {
 			if temp, ok := g.file.Leave(ctx); ok {
 				err = &Unfinished{Place: temp, Err: err}
 			}
@@ -72,6 +74,9 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	var err error
 	if g.recipes, err = a.recipesOf(fields); err != nil {
 		return nil, err
+	}
+	if a.opt.Form != FormParquet {
+		g.page = a.waitingPage(len(fields))
 	}
 	var marks []atomicfile.Finished
 	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.wants)
@@ -95,15 +100,12 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 // wants reports whether a mark is of what this run writes.
 func (g *growing) wants(f atomicfile.Finished) bool {
 	var m marked
-	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && f.Recipe == g.recipes[m.File]
+	return json.Unmarshal(f.Detail, &m) == nil && m.File >= 0 && m.File < len(g.recipes) && m.Group >= 0 && m.Page <= g.page && f.Recipe == g.recipes[m.File]
 }
 
 // recipesOf names by input all that shapes the file up to the end of its rows.
 func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
-	if a.opt.Form != FormParquet { // the pages that wait for the other forms are as large as the memory allows
-		fmt.Fprintln(sum, a.opt.Memory)
-	}
 	for _, f := range fields {
 		schema.PrintSchema(f.Node, sum, 1)
 		fmt.Fprintln(sum, f.Dict)
@@ -170,7 +172,7 @@ func (g *growing) markHere(w *writer.File) error {
 	if err != nil {
 		return err
 	}
-	detail, err := json.Marshal(marked{g.at.File, g.at.Group, footer})
+	detail, err := json.Marshal(marked{g.at.File, g.at.Group, footer, g.page})
 	if err != nil {
 		return err
 	}

@@ -266,3 +266,32 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestApplyGoesOnInOtherMemory: rows that wait for another form are gone on with in another memory, unless their pages
+// are too large to be read in it; the bytes of the output are the same in any.
+func TestApplyGoesOnInOtherMemory(t *testing.T) {
+	path, names := wideTable(t) // of row groups of 2500 and 500 rows
+	const memory = 64 << 20
+	run := func(out string, form Form, memory int64, broken bool) (ApplyReport, error) {
+		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), marks: 1}
+		return Apply(ending(t, func() bool { return broken && opt.Meter.Rows.Load() >= 2500 }), []string{path}, out, opt)
+	}
+	for form, name := range map[Form]string{FormCSV: "t.csv", FormArrow: "t.arrow"} {
+		whole := filepath.Join(t.TempDir(), name)
+		must.Get(run(whole, form, memory, false))(t)
+		for limit, rows := range map[int64]int64{memory / 4 * 3: 0, memory: 2500, 2 * memory: 2500} {
+			out := filepath.Join(t.TempDir(), name)
+			if _, err := run(out, form, memory, true); !errors.As(err, new(*Unfinished)) {
+				t.Fatal(err)
+			}
+			report, err := run(out, form, limit, false)
+			must.Do(t, err)
+			if report.Resumed.Rows != rows || report.Rows != 3000 {
+				t.Errorf("%s in %d bytes: %d rows were taken as they are, want %d", name, limit, report.Resumed.Rows, rows)
+			}
+			if !maps.Equal(must.Files(t, filepath.Dir(out)), must.Files(t, filepath.Dir(whole))) {
+				t.Errorf("%s in %d bytes: other bytes than uninterrupted", name, limit)
+			}
+		}
+	}
+}

@@ -31,17 +31,17 @@ func FuzzMark(f *testing.F) {
 	must.Do(f, group.Place(chunks))
 	must.Do(f, group.End())
 	footer := must.Get(w.Mark())(f)
-	for _, m := range []marked{{0, 0, footer}, {1, 3, footer[:len(footer)/2]}, {-1, 0, nil}, {0, -1, nil}, {2, 0, nil}} {
+	for _, m := range []marked{{0, 0, footer, 0}, {1, 3, footer[:len(footer)/2], 4096}, {-1, 0, nil, 0}, {0, -1, nil, 0}, {2, 0, nil, 0}, {1, 0, footer, 4097}} {
 		f.Add(must.Get(json.Marshal(m))(f), "second", int64(out.Len()))
 	}
 	f.Add([]byte(`{"File":0,"Group":0}{"File":`), "first", int64(-1))
 	f.Fuzz(func(t *testing.T, detail []byte, recipe string, offset int64) {
-		g := &growing{recipes: []string{"first", "second"}}
+		g := &growing{recipes: []string{"first", "second"}, page: 4096}
 		if !g.wants(atomicfile.Finished{Recipe: recipe, Detail: detail}) {
 			return
 		}
 		must.Do(t, json.Unmarshal(detail, &g.to))
-		if recipe != g.recipes[g.to.File] || !g.has(g.to.File, g.to.Group) || !g.passes(g.to.File-1) {
+		if recipe != g.recipes[g.to.File] || g.to.Page > g.page || !g.has(g.to.File, g.to.Group) || !g.passes(g.to.File-1) {
 			t.Errorf("a mark of %q: %+v", recipe, g.to)
 		}
 		var before, after runtime.MemStats

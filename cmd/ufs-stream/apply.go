@@ -39,8 +39,8 @@ its memory limit by the same with a higher one. What it has finished waits in a 
 beside OUT, the files of a folder or the row groups of one file, and is taken as it is where the
 input and the selection are the same and its checksum is right.
 The rows of one Arrow or CSV file wait there until all columns are, in 8 bytes a number or less;
-where --temp-dir names another place for them it begins anew, and so it does with another memory
-limit, and so does one object in a store.
+in much less memory, and where --temp-dir names another place for them, it begins anew, and so
+does one object in a store.
 A folder in a store is gone on with from any machine: while it is built, _ufs_finished in it
 lists the files that are whole, some seconds late. The run that began last has the folder; an
 earlier one that still works at it stops and leaves it as it is.

@@ -61,10 +61,10 @@ func (t *Table) height() int {
 	return min(max(cells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
-// Page is the size of the pages that the file of the columns should have, to be read in so many
+// Page is the size of the pages that a file of so many columns should have, to be read in limit
 // bytes: all that are open take a quarter of these, if that is enough for small ones.
-func (t *Table) Page(limit int64) int64 {
-	return min(max(limit/4/openPages/int64(max(len(t.columns), 1)), smallPage), largePage)
+func Page(columns int, limit int64) int64 {
+	return min(max(limit/4/openPages/int64(max(columns, 1)), smallPage), largePage)
 }
 
 // besidePages is what reading group g of f holds beside the pages: above all a batch, whose bytes
@@ -83,7 +83,8 @@ type Short struct{ Need int64 }
 
 func (e *Short) Error() string { return fmt.Sprintf("needs %d bytes", e.Need) }
 
-// Copy writes all rows of f, whose pages have the size, to the sink in at most limit bytes.
+// Copy writes all rows of f, whose pages have at most the size, to the sink in at most limit bytes.
+// What it writes does not depend on either.
 func (t *Table) Copy(ctx context.Context, f *pq.File, page, limit int64, to Sink) error {
 	for g, rows := range f.GroupRows() {
 		beside, pages := t.besidePages(f, g), int64(len(t.columns))*openPages
