@@ -35,8 +35,8 @@ const (
 	statsBlock = 1 << 20
 	// A block that does not shrink grows by zstd's own framing, 3 bytes per 128 KiB and a header.
 	maxPackedBlock = statsBlock + statsBlock/256 + 1024
-	// 256 MiB of JSON describe some three million columns.
-	maxStatsHeader = 256 << 20
+	// MaxStatsHeader is the longest header in bytes: 256 MiB of JSON describe some three million columns.
+	MaxStatsHeader = 256 << 20
 
 	// Float64 Gram matrices of real-valued data do not shrink at any level (0.91 of their
 	// size at best), matrices of pixels and word counts do (0.42, 0.02), and nearly as far
@@ -85,8 +85,8 @@ func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	if err != nil {
 		return fmt.Errorf("statistics header: %w", err)
 	}
-	if len(header) > maxStatsHeader {
-		return fmt.Errorf("statistics header: %d bytes, at most %d fit", len(header), maxStatsHeader)
+	if len(header) > MaxStatsHeader {
+		return fmt.Errorf("statistics header: %d bytes, at most %d fit", len(header), MaxStatsHeader)
 	}
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(statsLevel), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {

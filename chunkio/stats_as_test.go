@@ -82,13 +82,14 @@ func TestOpenStatsAs(t *testing.T) {
 }
 
 // TestStatsHeadLike: a header that is read beside another one is the same as alone, whether their
-// columns are alike or not, and shares them where they are.
+// columns and what they leave out are alike or not, and shares them where they are.
 func TestStatsHeadLike(t *testing.T) {
 	dir := t.TempDir()
 	var heads []StatsHead
 	for i, edit := range []func(*StatsHeader){
 		func(*StatsHeader) {}, func(h *StatsHeader) { h.Kind = "profile" }, func(h *StatsHeader) { h.Columns[1].Type = "other" },
 		func(h *StatsHeader) { h.Columns = h.Columns[:1] }, func(h *StatsHeader) { h.Columns = nil },
+		func(h *StatsHeader) { h.LeftOut, h.Decided = append(h.LeftOut, h.LeftOut...), h.LeftOut },
 	} {
 		h := testStatsHeader()
 		edit(&h)
@@ -100,12 +101,19 @@ func TestStatsHeadLike(t *testing.T) {
 			if !reflect.DeepEqual(got, heads[i]) || !reflect.DeepEqual(got.Header, h) {
 				t.Errorf("header %d beside %d: %+v", i, j, got.Header)
 			}
-			if alike := i < 4 && (i == j || i < 2 && j < 2); alike != (len(h.Columns) > 0 && &got.Header.Columns[0] == &heads[j].Header.Columns[0]) {
+			whole := func(i int) bool { return i < 2 || i == 5 } // its columns are those of the first
+			if alike := i != 4 && (i == j || whole(i) && whole(j)); alike != sameList(got.Header.Columns, heads[j].Header.Columns) {
 				t.Errorf("headers %d and %d: shared columns: %v", i, j, !alike)
+			}
+			if alike := i == j || i < 5 && j < 5; alike != sameList(got.Header.LeftOut, heads[j].Header.LeftOut) {
+				t.Errorf("headers %d and %d: shared, what is left out: %v", i, j, !alike)
 			}
 		}
 	}
 }
+
+// sameList reports whether two lists are one.
+func sameList[T any](a, b []T) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
 
 func isDataError(err error) bool {
 	var d *stream.DataError

@@ -31,8 +31,8 @@ type StatsReader struct {
 	digest   uint64
 	check    uint64     // digest of the header's bytes
 	known    bool       // the header was read before, and is not decoded again
-	like     *StatsHead // that may have the same columns; nil for none
-	columns  []byte     // of the header, as they are written
+	like     *StatsHead // that may have the same lists; nil for none
+	lists    writtenLists
 	sections []statsExtent
 }
 
@@ -229,8 +229,8 @@ func (s *StatsReader) readHeader(c *statsCursor) error {
 		return fmt.Errorf("unknown format version %d", v)
 	}
 	length := int64(binary.LittleEndian.Uint32(head[4:]))
-	if length > maxStatsHeader {
-		return fmt.Errorf("a header of %d bytes, at most %d are possible", length, maxStatsHeader)
+	if length > MaxStatsHeader {
+		return fmt.Errorf("a header of %d bytes, at most %d are possible", length, MaxStatsHeader)
 	}
 	header, err := c.take(length)
 	if err != nil {

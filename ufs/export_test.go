@@ -1,4 +1,10 @@
 package ufs
 
+// WithHeaderOf is m where at most so many bytes of a header are possible.
+func (m MergeRequest) WithHeaderOf(most int) MergeRequest {
+	m.mostHeader = most
+	return m
+}
+
 // ProgramBytes is what a limit keeps free for everything that is not planned.
 const ProgramBytes = programBytes

@@ -36,6 +36,8 @@ type MergeRequest struct {
 	Anonymous bool           // look for no credentials of object stores and sign no request for Files
 	Meter     *stream.Meter  // counts rows that were added, and what is fetched from object stores
 	Progress  func(Progress) // hears of the headers, and then of the files; nil shows nothing
+
+	mostHeader int // bytes; 0 means [chunkio.MaxStatsHeader]; replaced in tests
 }
 
 // Gathered says what a statistics file came to hold.
@@ -170,6 +172,13 @@ type merger struct {
 	bookkept int64 // bytes of all that grows with the number of files
 }
 
+// described is the sum as headers tell it, without any statistics.
+func (m *merger) described() *gathered {
+	e := recordedIn(m.head)
+	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.covered(), m.warnings.list()
+	return e
+}
+
 // sum adds up the statistics of all files.
 func (m *merger) sum(ctx context.Context) (*gathered, error) {
 	t, err := newTree(m)
@@ -181,10 +190,9 @@ func (m *merger) sum(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := recordedIn(m.head)
-	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = m.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
-	e.inputs, e.covered, e.options = m.coverage.files, m.coverage.covered(), whole.options
-	e.warnings = m.warnings.list()
+	whole := m.described()
+	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = whole.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
+	e.inputs, e.covered, e.options, e.warnings = whole.inputs, whole.covered, whole.options, whole.warnings
 	if m.dropped && e.profile.Seen > e.profile.Rows {
 		e.warnings = append(e.warnings, e.dropped())
 	}

@@ -3,6 +3,7 @@ package ufs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
@@ -95,7 +96,26 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 	if err := m.settleParts(); err != nil {
 		return err
 	}
-	return m.cover()
+	if err := m.cover(); err != nil {
+		return err
+	}
+	return m.headerFits()
+}
+
+// headerFits refuses a sum whose header no file can have, which writing it would find when all is added up.
+func (m *merger) headerFits() error {
+	const added = 1 << 10 // by the decay, the window and the count of rows that were dropped
+	h := m.described().header(nil)
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if most := cmp.Or(m.mostHeader, chunkio.MaxStatsHeader); len(text)+added > most {
+		return stream.Usagef("cannot merge %s: the header of the sum would have %s bytes, and at most %s are possible, for %s, %s that are left out and %s; merge fewer files into one, or scan without what is left out",
+			plural(len(m.files), "file"), comma(int64(len(text)+added)), comma(int64(most)),
+			plural(len(h.Columns), "feature"), plural(len(h.LeftOut), "column"), plural(len(h.Inputs), "input file"))
+	}
+	return nil
 }
 
 // sharedOrder is the order of a file before this one that is the same.

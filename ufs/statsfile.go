@@ -103,6 +103,15 @@ func (e *gathered) progress() []chunkio.Section {
 // writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
 // to a reader they are plain text.
 func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
+	profile := e.profile
+	if e.raw != nil { // the moments have that of the scores
+		profile = e.raw
+	}
+	return chunkio.WriteStats(ctx, path, e.header(say), append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)...)
+}
+
+// header says what e holds.
+func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
 		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
@@ -117,11 +126,7 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 	case e.sketch != nil:
 		h.Kind = kindSketch
 	}
-	profile := e.profile
-	if e.raw != nil { // the moments have that of the scores
-		profile = e.raw
-	}
-	return chunkio.WriteStats(ctx, path, h, append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)...)
+	return h
 }
 
 // openStats opens a statistics file to read all that is wanted of it: one in a store is
