@@ -192,7 +192,8 @@ type File interface {
 	Close() error
 }
 
-// GroupStart is the first row of group g within its file.
+// GroupStart is the first row of group g within its file. It adds up those before, so that it is for messages: called for
+// each of a million groups it took three quarters of a pass.
 func GroupStart(f File, g int) (start int64) {
 	for _, rows := range f.GroupRows()[:g] {
 		start += rows

@@ -208,7 +208,7 @@ func (f *File) readBatches() error {
 	ctx := context.Background()
 	total := int64(0)
 	for i := range f.blocks {
-		g, err := f.group(i, total)
+		g, err := f.group(i)
 		if err != nil {
 			return err
 		}
@@ -242,9 +242,9 @@ func (f *File) readBatches() error {
 	return nil
 }
 
-// group reads the metadata of batch i, whose first row is row first of the file.
-func (f *File) group(i int, first int64) (*group, error) {
-	g := &group{path: f.in.Name(), index: i, first: first, schema: f.schema, dicts: f.dicts, texts: f.texts}
+// group reads the metadata of batch i.
+func (f *File) group(i int) (*group, error) {
+	g := &group{path: f.in.Name(), index: i, first: func() int64 { return format.GroupStart(f, i) }, schema: f.schema, dicts: f.dicts, texts: f.texts}
 	m, at, err := f.message(f.blocks[i])
 	if err == nil {
 		g.batch, err = parseBatch(m)
@@ -289,7 +289,7 @@ func (f *File) Extent(g int) format.Extent {
 // BatchBytes is what batch g takes whole and decompressed, as its buffers say, which the
 // library believes.
 func (f *File) BatchBytes(g int) (int64, error) {
-	opened, err := f.group(g, 0)
+	opened, err := f.group(g)
 	if err != nil {
 		return 0, err
 	}
@@ -317,5 +317,5 @@ func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return f.group(g, format.GroupStart(f, g))
+	return f.group(g)
 }

@@ -21,8 +21,8 @@ func refuse(format string, args ...any) error { return refusal{fmt.Errorf(format
 // holds nothing but its metadata (16 bytes an array, 16 a buffer).
 type group struct {
 	path   string
-	index  int   // of the batch
-	first  int64 // row of the file that its first row is
+	index  int          // of the batch
+	first  func() int64 // row of the file that its first row is
 	schema *schema
 	batch  batch
 	body   *bodyReader
@@ -142,7 +142,7 @@ func (g *group) fail(c *column, row int64, err error, remedy stream.Text) error 
 		e.Column = c.Name
 	}
 	if row >= 0 {
-		e.Row = g.first + row
+		e.Row = g.first() + row
 	}
 	return e
 }

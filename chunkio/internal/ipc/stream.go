@@ -152,7 +152,8 @@ func (s *Stream) read(ctx context.Context) (*group, error) {
 }
 
 func (s *Stream) record(ctx context.Context, m message) (*group, error) {
-	g := &group{path: StreamName, index: s.batch, first: s.rows, schema: s.schema}
+	rows := s.rows // which goes on
+	g := &group{path: StreamName, index: s.batch, first: func() int64 { return rows }, schema: s.schema}
 	var err error
 	if g.batch, err = parseBatch(m); err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 type rowGroup struct {
 	file   *File
 	number int
-	first  int64 // row of the file that the group starts with
 
 	mu    sync.Mutex
 	marks map[markKey][]mark // page starts of the leaves that were decoded in parts
@@ -93,7 +92,7 @@ func (g *rowGroup) decodeFixed(ctx context.Context, e *entries, lf *format.Leaf,
 		if err := e.read(ctx, table[:n*width]); err != nil {
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
-					RowGroup: g.number, Row: g.first + uneven.entry/int64(width),
+					RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + uneven.entry/int64(width),
 					Err: format.UnevenList(e.lengthOf(ctx, uneven, from), width), Remedy: format.LeaveOut(lf.Name),
 				}
 			}

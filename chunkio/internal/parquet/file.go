@@ -303,7 +303,7 @@ func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
 		return nil, f.place(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
-	return &rowGroup{file: f, number: g, first: format.GroupStart(f, g), marks: map[markKey][]mark{}}, nil
+	return &rowGroup{file: f, number: g, marks: map[markKey][]mark{}}, nil
 }
 
 // ColumnReader returns a reader of physical column i of group g, whatever its type,
