@@ -157,12 +157,12 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 	return tasks, nil
 }
 
-// batch is how many values to move at a time: fewer where they are long.
+// batch is how many values to move at a time: fewer where they are long, and not many more than there are. With whole
+// batches for each of 900,000 chunks of one value, three quarters of all that convert allocated were these.
 func (s *parquetSource) batch(g, col int) int {
-	info := s.Chunk(g, col)
-	if s.describe(col).PhysicalType() != parquet.Types.ByteArray || info.Values == 0 {
-		return copyBatch
+	info, batch := s.Chunk(g, col), int64(copyBatch)
+	if s.describe(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
+		batch = min(batch, (1<<20)/max(1, info.Uncompressed/info.Values))
 	}
-	mean := max(1, info.Uncompressed/info.Values)
-	return int(max(16, min(copyBatch, (1<<20)/mean)))
+	return int(max(16, min(batch, info.Values)))
 }
