@@ -149,7 +149,8 @@ func TestStructs(t *testing.T) {
 }
 
 // The first batch of a stream with a row tells the length of a list; a row of another length in a
-// batch behind is an error at its row, but sparse reading takes any length. A file's column is left out.
+// batch behind is an error at its row, but sparse reading takes any length. A file's column is left out, where
+// it is among the rows that are looked at.
 func TestListLengths(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	records := []arrow.Record{
@@ -183,6 +184,13 @@ func TestListLengths(t *testing.T) {
 			formattest.Must(t, g.DecodeLists(context.Background(), 0, 0, rows, &got))
 			if fmt.Sprint(got) != "{[0 2 3 3] [3 4 5] [false false false]}" {
 				t.Errorf("lists are %v", got)
+			}
+		})
+		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", lookedAt)+"]")
+		readGroups(t, formattest.Arrow(t, isStream, []arrow.Record{long, fromJSON(t, list, `[[3,4],[5],[6,7,8]]`)}), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
+			_, err := decodeRows(g, leaves[0], 0, 0, rows)
+			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != lookedAt+2 || d.RowGroup != 1) {
+				t.Errorf("batch %d: %v", i, err)
 			}
 		})
 		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {

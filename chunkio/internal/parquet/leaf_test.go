@@ -133,11 +133,17 @@ last int32
 // list, and each hundredth length an element that is null.
 func listFile(t *testing.T, lengths ...int) *File {
 	t.Helper()
+	return listGroups(t, lengths)
+}
+
+// listGroups is listFile of several groups.
+func listGroups(t *testing.T, groups ...[]int) *File {
+	t.Helper()
 	node := schema.MustGroup(schema.ListOfWithName("v", schema.NewFloat64Node("element", optional, -1), optional, -1))
-	file := formattest.WriteFile(t, schema.FieldList{node}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+	file := formattest.WriteFile(t, schema.FieldList{node}, len(groups), func(g, _ int, w pqfile.ColumnChunkWriter) error {
 		var def, rep []int16
 		var values []float64
-		for i, n := range lengths {
+		for i, n := range groups[g] {
 			if n <= 0 {
 				def, rep = append(def, int16(n+1)), append(rep, 0)
 			}
@@ -207,6 +213,11 @@ func TestUnevenLists(t *testing.T) {
 				t.Errorf("%v: read freely: %v", lengths, err)
 			}
 		}
+	}
+	later := listGroups(t, slices.Repeat([]int{2}, 30), slices.Repeat([]int{2}, 5), append(slices.Repeat([]int{2}, 40), 1, 3))
+	_, err := tryDecodeLeaf(later, 0, 100)
+	if data, ok := errors.AsType[*stream.DataError](err); !ok || data.RowGroup != 2 || data.Row != 75 {
+		t.Errorf("in the third row group: %v", err)
 	}
 	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
 		t.Errorf("lists of varying length: %+v", l)
