@@ -21,20 +21,20 @@ import (
 )
 
 // wideTable writes 500 columns of 3,000 rows, of which one in 7 is null, in groups of 2,500 rows.
-func wideTable(t *testing.T) (path string, names []string) {
+func wideTable(t *testing.T, rows, group int) (path string, names []string) {
 	t.Helper()
 	const d = 500
 	path = filepath.Join(t.TempDir(), "wide.parquet")
 	table := tabletest.Table{Cols: make([][]float64, d)}
 	for j := range table.Cols {
-		table.Cols[j] = make([]float64, 3000)
+		table.Cols[j] = make([]float64, rows)
 		for i := range table.Cols[j] {
 			if table.Cols[j][i] = float64(i*d+j) / 8; (i+j)%7 == 0 {
 				table.Cols[j][i] = math.NaN()
 			}
 		}
 	}
-	formattest.Must(t, WriteParquet(t.Context(), path, table, WriteOptions{RowGroupRows: 2500, Type: "double"}))
+	formattest.Must(t, WriteParquet(t.Context(), path, table, WriteOptions{RowGroupRows: group, Type: "double"}))
 	for _, c := range table.Columns() {
 		names = append(names, c.Name)
 	}
@@ -45,7 +45,7 @@ func wideTable(t *testing.T) (path string, names []string) {
 // and as Parquet, in little memory; less than that is refused, and what waits is
 // gone on with in more.
 func TestWideForms(t *testing.T) {
-	path, names := wideTable(t)
+	path, names := wideTable(t, 3000, 2500)
 	dir := t.TempDir()
 	const memory = 48 << 20
 	for form, name := range map[Form]string{FormCSV: "t.csv", FormArrow: "t.arrow"} {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -80,8 +81,19 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	}
 	var marks []atomicfile.Finished
 	g.file, marks, err = atomicfile.ResumeFile(ctx, out, g.wants)
+	if waits, ok := errors.AsType[*atomicfile.Waits](err); ok {
+		return nil, &Unfinished{Place: waits.Temp, Err: waits.Err}
+	}
 	if err != nil {
 		return nil, err
+	}
+	if r := &a.report.Resumed; len(marks) == 0 {
+		switch g.file.Refused() {
+		case atomicfile.Outdated:
+			r.Outdated = 1
+		case atomicfile.Altered:
+			r.Altered = 1
+		}
 	}
 	if a.opt.Form != FormParquet {
 		g.file.Advise(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))

@@ -18,13 +18,13 @@ import (
 // Resumed says what Apply did with what an interrupted run had finished.
 type Resumed struct {
 	Whole    int   // files of a folder that were taken as they are
-	Outdated int   // written again: their input or what is written of it is another now
-	Altered  int   // written again: they were changed or removed since
+	Outdated int   // files written again: their input or what is written of it is another now
+	Altered  int   // files written again: they were changed or removed since
 	Rows     int64 // of one file, that were taken as they are
 }
 
-// Unfinished is an Apply that was broken off, or whose memory limit was too low for the rest, when a part of
-// its output was finished. It waits for the next Apply to the same output.
+// Unfinished is an Apply that was broken off, whose memory limit was too low for the rest, or that a store kept
+// from it, when a part of its output was finished. It waits for the next Apply to the same output.
 type Unfinished struct {
 	Place           string // a hidden folder beside the output; the output itself in a store
 	Finished, Files int    // of a folder
@@ -34,10 +34,10 @@ type Unfinished struct {
 func (e *Unfinished) Error() string { return e.Err.Error() }
 func (e *Unfinished) Unwrap() error { return e.Err }
 
-// leaves reports whether a run that ends with err leaves what is finished to the next one: it was broken off, or
-// a limit was too low, which the next one may raise.
+// leaves reports whether a run that ends with err leaves what is finished to the next one: it was broken off,
+// a limit was too low, which the next one may raise, or a store was down.
 func leaves(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError))
+	return ctx.Err() != nil || errors.As(err, new(*stream.MemoryError)) || stream.Temporary(err)
 }
 
 // recipe names all that shapes the bytes of the output of file i: they are a function of the file

@@ -270,7 +270,7 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 // TestApplyGoesOnInOtherMemory: rows that wait for another form are gone on with in another memory, unless their pages
 // are too large to be read in it; the bytes of the output are the same in any.
 func TestApplyGoesOnInOtherMemory(t *testing.T) {
-	path, names := wideTable(t) // of row groups of 2500 and 500 rows
+	path, names := wideTable(t, 3000, 2500)
 	const memory = 64 << 20
 	run := func(out string, form Form, memory int64, broken bool) (ApplyReport, error) {
 		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), marks: 1}
@@ -293,5 +293,29 @@ func TestApplyGoesOnInOtherMemory(t *testing.T) {
 				t.Errorf("%s in %d bytes: other bytes than uninterrupted", name, limit)
 			}
 		}
+	}
+}
+
+// TestApplyTakesNoMarkOfTwoRuns: a run begins anew, with marks elsewhere, as the pages of the run before are too large for
+// it, and a third one may have those again: it takes the marks of the second one alone.
+func TestApplyTakesNoMarkOfTwoRuns(t *testing.T) {
+	path, names := wideTable(t, 600, 300) // in pages of either size the same bytes
+	out := filepath.Join(t.TempDir(), "t.csv")
+	for _, run := range []struct {
+		memory int64
+		marks  time.Duration
+		broken bool
+		taken  int64
+	}{{64 << 20, 1, true, 0}, {48 << 20, time.Hour, true, 0}, {64 << 20, 1, false, 600}} {
+		opt := ApplyOptions{Columns: names, Form: FormCSV, Memory: run.memory, Meter: new(stream.Meter), marks: run.marks}
+		report, err := Apply(ending(t, func() bool { return run.broken && opt.Meter.Rows.Load() >= 600 }), []string{path}, out, opt)
+		if run.broken != errors.As(err, new(*Unfinished)) || !run.broken && (err != nil || report.Rows != 600 || report.Resumed.Rows != run.taken) {
+			t.Fatalf("in %d bytes: %d rows, %+v, %v", run.memory, report.Rows, report.Resumed, err)
+		}
+	}
+	whole := filepath.Join(t.TempDir(), "t.csv")
+	mustApply(t, []string{path}, whole, ApplyOptions{Columns: names, Form: FormCSV, Memory: 64 << 20})
+	if !maps.Equal(must.Files(t, filepath.Dir(out)), must.Files(t, filepath.Dir(whole))) {
+		t.Error("other bytes than uninterrupted")
 	}
 }

@@ -105,11 +105,11 @@ func (d *Dir) Commit(ctx context.Context) error {
 		return err
 	}
 	err := faults.Of(ctx).Changing(d.path, "sync")
-	if err == nil && d.finished != nil {
-		err = errors.Join(d.finished.file.Close(), os.Remove(filepath.Join(d.temp, finishedName)))
-	}
 	if err == nil {
 		err = syncTree(d.temp)
+	}
+	if err == nil && d.finished != nil { // as late as can be: a run that is killed before is gone on with
+		err = errors.Join(d.finished.file.Close(), os.Remove(filepath.Join(d.temp, finishedName)), syncDir(d.temp))
 	}
 	if err == nil {
 		// Rename does not replace a folder; Remove takes an empty one only.

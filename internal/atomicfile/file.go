@@ -33,6 +33,7 @@ type File struct {
 	object  store.Object // that the upload has made
 	dir     *Dir         // that temp is in, of ResumeFile; else nil
 	marks   int          // so far
+	refused Fate         // of the first mark behind those that ResumeFile took
 	buf     *bufio.Writer
 	disk    *faults.Disk
 	written int64 // bytes the file has taken

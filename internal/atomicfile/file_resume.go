@@ -41,6 +41,12 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	a := &File{path: path, target: path, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx)}
 	marks, err := a.takeUp(ctx, wanted)
 	if err != nil {
+		if ctx.Err() != nil {
+			if temp, ok := dir.Leave(ctx); ok {
+				a.f.Close()
+				return nil, nil, &Waits{Temp: temp, Err: err}
+			}
+		}
 		a.Abort()
 		if ctx.Err() == nil {
 			err = &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
@@ -50,7 +56,16 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	return a, marks, nil
 }
 
-// takeUp opens the file behind its last mark that holds.
+// Waits is that ctx ended before ResumeFile had read what is there: it still waits at Temp, as it was.
+type Waits struct {
+	Temp string
+	Err  error
+}
+
+func (e *Waits) Error() string { return e.Err.Error() }
+func (e *Waits) Unwrap() error { return e.Err }
+
+// takeUp opens the file behind its last mark that holds, and strikes out those behind it.
 func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []Finished, err error) {
 	if a.dir.finished, err = openFinished(filepath.Join(a.dir.temp, finishedName)); err != nil {
 		return nil, err
@@ -62,17 +77,36 @@ func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []
 	sum := xxhash.New() // of all that is read; a.sum is that up to the last mark that holds
 	for {
 		m, ok := a.dir.finished.of[strconv.Itoa(len(marks))]
-		if !ok || m.Bytes < a.written || !wanted(m) {
+		if !ok || m.Bytes < a.written {
+			break
+		}
+		if !wanted(m) {
+			a.refused = Outdated
 			break
 		}
 		if _, err := io.Copy(sum, untilDone{ctx, io.LimitReader(a.f, m.Bytes-a.written)}); err != nil {
 			return nil, err
 		}
 		if sum.Sum64() != m.Sum {
+			a.refused = Altered
 			break
 		}
 		*a.sum = *sum
 		marks, a.written = append(marks, m), m.Bytes
+	}
+	// A mark that does not hold now must not hold the next time, behind others than it was made behind: what it tells
+	// is of the bytes since the one before it.
+	for k := len(marks); ; k++ {
+		m, ok := a.dir.finished.of[strconv.Itoa(k)]
+		if !ok {
+			break
+		}
+		if m.Bytes < 0 {
+			continue
+		}
+		if err := a.dir.finished.add(Finished{Place: m.Place, Bytes: -1}); err != nil {
+			return nil, err
+		}
 	}
 	for at, m := range a.dir.finished.of {
 		m.Detail = nil // it may be long
@@ -114,6 +148,10 @@ func (a *File) Mark(recipe string, rows int64, detail []byte) error {
 	}
 	return a.fail(err)
 }
+
+// Refused tells why ResumeFile went on no further with what was there: a mark was not wanted (Outdated) or
+// its bytes are not those that were written (Altered); Unfinished if neither.
+func (a *File) Refused() Fate { return a.refused }
 
 // Resumable reports whether Mark is of use.
 func (a *File) Resumable() bool { return a.dir != nil }

@@ -3,6 +3,8 @@
 package atomicfile
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,4 +102,65 @@ func flip(path string, at int) error {
 	}
 	text[at] ^= 4
 	return os.WriteFile(path, text, 0o600)
+}
+
+// TestResumeFileStrikesOut: a mark that was not wanted once is never taken again, though a run that began anew has written
+// the bytes up to it once more: what it tells is of the bytes behind a mark that is no longer there.
+func TestResumeFileStrikesOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	resume := func(recipe string) (*File, []Finished) {
+		f, marks, err := ResumeFile(t.Context(), path, func(m Finished) bool { return m.Recipe == recipe })
+		must.Do(t, err)
+		return f, marks
+	}
+	leave := func(f *File) string {
+		temp, ok := f.Leave(t.Context())
+		if !ok {
+			t.Fatal("it cannot be left")
+		}
+		return temp
+	}
+	f, _ := resume("recipe")
+	grow(t, f, nil, "one", "two", "three")
+	leave(f)
+	f, marks := resume("other")
+	if len(marks) > 0 || f.Refused() != Outdated {
+		t.Fatalf("%d marks are taken, %v", len(marks), f.Refused())
+	}
+	must.Get(f.Write([]byte("onetwo")))(t)
+	must.Do(t, f.Mark("recipe", 6, nil)) // as one of the first run, at the place of its second
+	must.Get(f.Write([]byte("three")))(t)
+	temp := leave(f)
+	f, marks = resume("recipe")
+	if len(marks) != 1 || marks[0].Rows != 6 || f.Refused() != Unfinished {
+		t.Errorf("taken are %+v", marks)
+	}
+	must.Get(f.Write([]byte("three")))(t)
+	must.Do(t, f.Mark("recipe", 5, nil))
+	leave(f)
+	must.Do(t, flip(filepath.Join(temp, growingName), 0))
+	if f, marks = resume("recipe"); len(marks) > 0 || f.Refused() != Altered {
+		t.Errorf("of another beginning %d marks are taken, %v", len(marks), f.Refused())
+	}
+	f.Abort()
+}
+
+// TestResumeFileInterrupted: a run that is broken off while it reads what is there leaves it as it was.
+func TestResumeFileInterrupted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	f, _, err := ResumeFile(t.Context(), path, nil)
+	must.Do(t, err)
+	grow(t, f, nil, "one", "two")
+	temp, _ := f.Leave(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _, err = ResumeFile(ctx, path, func(Finished) bool { cancel(); return true })
+	if waits, ok := errors.AsType[*Waits](err); !ok || waits.Temp != temp || !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	f, marks, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
+	must.Do(t, err)
+	if len(marks) != 2 {
+		t.Errorf("%d marks are left of 2", len(marks))
+	}
+	must.Do(t, f.Commit())
 }

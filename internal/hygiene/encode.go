@@ -21,7 +21,11 @@ const magic = "ufsfact1"
 const mostColumns = 1 << 31
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
+//
+// What was found out of copies while rows came depends on how many chunks they came in, or where a run was broken off: it
+// is settled first, and of columns that have no copy nothing more is written.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
+	f.settleCopies()
 	e := words.NewWriter(w)
 	e.Word(words.Magic(magic))
 	e.Int(int64(len(f.columns)))
@@ -30,7 +34,11 @@ func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	e.Int(flag(f.label != nil))
 	for j := range f.columns {
 		c := &f.columns[j]
-		e.Word(c.hash)
+		hash := c.hash
+		if c.alone { // of as many rows as were needed to tell
+			hash = 0
+		}
+		e.Word(hash)
 		e.Int(flag(c.alone) + 2*flag(c.plain) + 4*int64(c.clock))
 		if c.kept == nil {
 			e.Int(0)

@@ -259,6 +259,33 @@ func TestFactsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// TestFactsAreTheSameBytes, in whatever chunks the rows came, and wherever they were written and read back on the way.
+func TestFactsAreTheSameBytes(t *testing.T) {
+	for _, tab := range []*table{lake(900, 2, 6), lake(900, 2, 6).coded()} {
+		write := func(f *Facts) []byte {
+			var form bytes.Buffer
+			must.Get(f.WriteTo(&form))(t)
+			return form.Bytes()
+		}
+		want := write(tab.gather(t, 0, 900, 900).facts)
+		for _, height := range []int{1, 7, 64, 450} {
+			if !bytes.Equal(write(tab.gather(t, 0, 900, height).facts), want) {
+				t.Errorf("in chunks of %d rows: other bytes", height)
+			}
+		}
+		for _, at := range []int{1, 40, 450, 899} {
+			on := New(len(tab.cols), 2, true)
+			must.Get(on.ReadFrom(bytes.NewReader(write(tab.gather(t, 0, at, 7).facts))))(t)
+			for from := at; from < 900; from += 50 {
+				must.Do(t, on.Add(tab.chunk(from, min(from+50, 900))))
+			}
+			if !bytes.Equal(write(on), want) {
+				t.Errorf("gone on with at row %d: other bytes", at)
+			}
+		}
+	}
+}
+
 func FuzzReadFrom(f *testing.F) {
 	tab := lake(300, 3, 7)
 	for _, to := range []int{0, 5, 300} {
