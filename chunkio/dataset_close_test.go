@@ -2,9 +2,12 @@ package chunkio
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
@@ -96,4 +99,43 @@ func TestApplyStdin(t *testing.T) {
 			t.Errorf("%s: other bytes from standard input", name)
 		}
 	}
+}
+
+// TestScratchOfManyInputs: the rows of many inputs wait in one file, each where the one before ends, also behind one
+// that was read twice.
+func TestScratchOfManyInputs(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	var want []float64
+	for i := range 40 {
+		name := filepath.Join(dir, fmt.Sprintf("%02d.csv", i))
+		text := fmt.Sprintf("a,b\n%d,1\n%d,2\n", i, 100+i)
+		if i == 7 { // a whole number first, and a fraction where types were settled already: read again
+			text = fmt.Sprintf("a,b\n%d,1\n", i) + strings.Repeat("7,1\n", 3000) + "107.5,2\n"
+		}
+		formattest.Must(t, os.WriteFile(name, []byte(text), 0o600))
+		files = append(files, name)
+	}
+	before := leaktest.OpenFiles()
+	ds := must.Get(Open(t.Context(), files, Options{}))(t)
+	if more := leaktest.OpenFiles() - before; before > 0 && more > 5 {
+		t.Errorf("%d files stay open", more)
+	}
+	var got []float64
+	for chunk, err := range ds.Chunks(t.Context(), stream.Range{}) {
+		formattest.Must(t, err)
+		got = append(got, slices.Clone(chunk.Data[:chunk.Rows])...)
+	}
+	for i := range 40 {
+		want = append(want, float64(i))
+		if i == 7 {
+			want = append(append(want, slices.Repeat([]float64{7}, 3000)...), 107.5)
+			continue
+		}
+		want = append(want, float64(100+i))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("other rows: %v", got)
+	}
+	formattest.Must(t, ds.Close())
 }

@@ -140,11 +140,11 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 
 // toScratch writes the rows of an input to a scratch file.
 func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Options) (*takenIn, error) {
-	spool, err := a.texts.spool(a.opt.Spool, "ufs-rows")
+	spool, err := a.texts.spool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
-	table, err := intake.Write(ctx, from, &rowsOutput{textSpool: spool}, opt)
+	table, err := intake.Write(ctx, from, spool, opt)
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
@@ -217,29 +217,6 @@ func (a *access) mayBeText(column string) bool {
 	}
 	o := &a.opt
 	return column == o.Label || matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
-}
-
-// rowsOutput is a scratch file that can begin again.
-type rowsOutput struct {
-	*textSpool
-	size int64
-}
-
-func (o *rowsOutput) Write(p []byte) (int, error) {
-	n, err := o.textSpool.Write(p)
-	o.size += int64(n)
-	return n, err
-}
-
-// Restart implements intake.Output.
-func (o *rowsOutput) Restart() error {
-	o.in.bytes -= o.size
-	o.size = 0
-	if err := o.Truncate(0); err != nil {
-		return err
-	}
-	_, err := o.Seek(0, io.SeekStart)
-	return err
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

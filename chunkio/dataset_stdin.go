@@ -195,7 +195,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 
 // saveStdin copies standard input as it is: it has to be read more than once.
 func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) error {
-	spool, err := a.texts.spool(a.opt.Spool, "ufs-stdin")
+	spool, err := a.texts.spool(a.opt.Spool)
 	if err != nil {
 		return err
 	}

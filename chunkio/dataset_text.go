@@ -37,8 +37,8 @@ func DefaultSparse(inputs []string) string {
 type textTables struct {
 	mu     sync.Mutex
 	tables map[string]*svm.Table
-	spools map[*textSpool]struct{} // the scratch files that are open
-	bytes  int64                   // in the scratch files
+	file   *atomicfile.Spool // that the scratch files are in, one behind the other
+	bytes  int64             // of them
 
 	rows    map[string]*takenIn // files of rows, by name
 	held    int64               // that taking one of them in held at most
@@ -57,7 +57,7 @@ func (a *access) openText(ctx context.Context, in Input, memory int64) (format.F
 	if known := t.tables[name]; known != nil {
 		return known.Open(in), nil
 	}
-	spool, err := t.spool(a.opt.Spool, "ufs-text")
+	spool, err := t.spool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +85,18 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 	return svm.Parse(ctx, in.Name(), from, spool, memory)
 }
 
-// spool makes a scratch file that counts among those of all texts.
-func (t *textTables) spool(opt scratch.Options, stem string) (*textSpool, error) {
-	s := &textSpool{in: t, limit: opt.Limit, scratch: scratch.New(opt)}
-	var err error
-	if s.Spool, err = atomicfile.NewSpool(s.scratch.Dir(), stem); err != nil {
-		return nil, err
+// spool makes a scratch file, behind those that were made before: that of one must be written, or closed, before
+// the next is made. All are in one file of the system, which bounds how many a process may have open, and not
+// how many inputs there are.
+func (t *textTables) spool(opt scratch.Options) (*textSpool, error) {
+	s := &textSpool{in: t, start: t.bytes, limit: opt.Limit, scratch: scratch.New(opt)}
+	if t.file == nil {
+		var err error
+		if t.file, err = atomicfile.NewSpool(s.scratch.Dir(), "ufs-rows"); err != nil {
+			return nil, err
+		}
 	}
-	if t.spools == nil {
-		t.spools = map[*textSpool]struct{}{}
-	}
-	t.spools[s] = struct{}{}
+	s.file = t.file
 	return s, nil
 }
 
@@ -103,35 +104,46 @@ func (t *textTables) spool(opt scratch.Options, stem string) (*textSpool, error)
 func (t *textTables) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var errs []error
-	for s := range t.spools {
-		errs = append(errs, s.Close())
+	if t.file == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	file := t.file
+	t.file = nil
+	return file.Close()
 }
 
 // textSpool is a scratch file that grows within the limit of all.
 type textSpool struct {
-	*atomicfile.Spool
 	in      *textTables
+	file    *atomicfile.Spool // of all
+	start   int64             // of this one in it
+	size    int64
 	limit   int64 // bytes of all; 0 means no bound
 	scratch *scratch.Space
 }
 
 // Close gives the space back.
 func (s *textSpool) Close() error {
-	delete(s.in.spools, s)
-	return s.Spool.Close()
+	s.in.bytes, s.size = s.start, 0
+	return s.file.Truncate(s.start)
 }
+
+// Restart implements intake.Output.
+func (s *textSpool) Restart() error { return s.Close() }
 
 func (s *textSpool) Write(p []byte) (int, error) {
 	s.in.bytes += int64(len(p))
 	if s.limit > 0 && s.in.bytes > s.limit {
 		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: s.limit, Option: stream.ScratchSize}
 	}
-	n, err := s.Spool.Write(p)
-	if err != nil {
+	n, err := s.file.WriteAt(p, s.start+s.size)
+	if s.size += int64(n); err != nil {
 		err = s.scratch.Full(err)
 	}
 	return n, err
+}
+
+// ReadAt implements io.ReaderAt.
+func (s *textSpool) ReadAt(p []byte, at int64) (int, error) {
+	return io.NewSectionReader(s.file, s.start, s.size).ReadAt(p, at)
 }

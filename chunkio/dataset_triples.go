@@ -78,7 +78,7 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 		}
 		r.names[k], r.leaves[k] = column, i
 	}
-	spool, err := t.spool(a.opt.Spool, "ufs-triples")
+	spool, err := t.spool(a.opt.Spool)
 	if err != nil {
 		return nil, err
 	}
