@@ -29,6 +29,7 @@ type Options struct {
 	// Classes delivers the values of the Label column as Chunk.Class: integers,
 	// booleans, strings, floats, decimals, dates, times or a partition key. Null and
 	// NaN are no class, the empty string is. More than 65,536 classes are an error.
+	// Open must be asked for them, to keep whole numbers of files of rows apart that a float64 holds as one.
 	Classes bool
 	// Target delivers the values of the Label column as Chunk.Target: numbers and booleans as such, and of any
 	// other label that Classes takes a code for each value, the upper 53 bits of the xxHash64 of its text, which
@@ -57,6 +58,7 @@ type Options struct {
 	// Categories are columns of categories, by name, as [Dataset.Categories] finds them. Each has a
 	// feature for every category, "city=Paris", that is 1 in its rows and else 0, all of one Block;
 	// in rows of null, and of a value that is none of them, all are 0. A column with a Why is left out.
+	// As with Classes, Open keeps whole numbers of these columns apart.
 	Categories []Category
 	// Order are names of features that come first, in this order: those of statistics that others
 	// are to be added to. Without it features stand as in the first file.

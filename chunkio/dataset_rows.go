@@ -123,7 +123,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return &meteredReader{r, a.opt.Meter}, err
 	}
 	ended := a.takingIn(from.Name)
-	opt := intake.Options{Exact: a.exact, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -181,6 +181,9 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 	}
 	kinds := map[intake.Kind]int{}
 	for _, c := range t.Columns {
+		if c.Kind == intake.Uint {
+			c.Kind = intake.Int
+		}
 		kinds[c.Kind]++
 	}
 	words := []string{}
@@ -202,6 +205,14 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 		types = fmt.Sprintf(", types from the first %s rows", humanize.Comma(t.Sample))
 	}
 	a.opt.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
+}
+
+// staysWhole reports whether a column keeps whole numbers whole: what is copied does, and what is told
+// apart by its text, as a float64 holds no neighbours beyond 2⁵³.
+func (a *access) staysWhole(column string) bool {
+	o := &a.opt
+	return a.exact || o.Classes && column == o.Label ||
+		slices.ContainsFunc(o.Categories, func(c Category) bool { return c.Column == column })
 }
 
 // mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.

@@ -42,7 +42,12 @@ func (r *run) settleCategories(ctx context.Context) error {
 	if r.Categorical == categoricalAuto {
 		columns = nil
 	}
-	ds, err := chunkio.Open(ctx, r.Inputs, r.reading())
+	opt := r.reading()
+	for _, name := range columns { // opening must know them, to keep their whole numbers apart
+		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
+	}
+	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })
+	ds, err := chunkio.Open(ctx, r.Inputs, opt)
 	if err != nil {
 		return r.wholeLimit(err)
 	}

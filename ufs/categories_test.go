@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,4 +164,14 @@ func TestMadeApart(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole.parquet")
 	must.Do(t, chunkio.WriteParquet(t.Context(), whole, ds, chunkio.WriteOptions{Required: true}))
 	refused(t, exit.Usage, "made of what the data hold", ufs.MergeRequest{}, scan(t, ufs.ScanRequest{Request: q}, path), scan(t, ufs.ScanRequest{Request: q}, whole))
+}
+
+// Whole numbers of CSV that a float64 cannot tell apart are categories of their own.
+func TestCategoriesOfWholeNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	must.Do(t, os.WriteFile(path, []byte("id,x\n9007199254740992,1\n9007199254740993,2\n9007199254740992,4\n"), 0o644))
+	s := must.Get(ufs.Select(t.Context(), ufs.Request{Inputs: []string{path}, Method: "greedy", K: 1, Categorical: "id"}))(t)
+	if text := s.Options["categories"]; text != `{"id":["9007199254740992","9007199254740993"]}` {
+		t.Errorf("categories %v", text)
+	}
 }

@@ -118,7 +118,7 @@ func avroExample(codec string) string {
 
 func TestAvro(t *testing.T) {
 	for _, codec := range []string{"null", "deflate", "snappy", "zstandard"} {
-		wants(t, Avro, avroExample(codec), Options{Exact: true}, "i int64: -7|-7|-7", "d double: 2.5|null|null", "f double: 0.5|0.5|0.5",
+		wants(t, Avro, avroExample(codec), Options{Exact: anyColumn}, "i int64: -7|-7|-7", "d double: 2.5|null|null", "f double: 0.5|0.5|0.5",
 			"s string: té|té|té", "b bool: true|true|true", "in.l int64: 1099511627776|1099511627776|1099511627776", "again.l int64: 3|3|3",
 			"e string: y|y|y", "day date: 1971-01-01|1971-01-01|1971-01-01", "at timestamp: 1970-01-01T00:00:01.5Z|1970-01-01T00:00:01.5Z|1970-01-01T00:00:01.5Z",
 			"dec double: -1.23|-1.23|-1.23", "num double: 8.5|8|8")
@@ -138,7 +138,7 @@ func TestAvro(t *testing.T) {
 func TestAvroOfAnother(t *testing.T) {
 	file, err := os.ReadFile("testdata/hamba.avro")
 	formattest.Must(t, err)
-	wants(t, Avro, string(file), Options{Exact: true}, "id int64: 0|1|2", "x double: 0|null|1", "name string: r0|r1|r2", "at timestamp: 2026-01-31T00:00:00Z|2026-01-31T01:00:00Z|2026-01-31T02:00:00Z")
+	wants(t, Avro, string(file), Options{Exact: anyColumn}, "id int64: 0|1|2", "x double: 0|null|1", "name string: r0|r1|r2", "at timestamp: 2026-01-31T00:00:00Z|2026-01-31T01:00:00Z|2026-01-31T02:00:00Z")
 }
 
 func TestAvroRefuses(t *testing.T) {

@@ -85,7 +85,7 @@ func namesOf(header []string) []string {
 	numbers, counts := true, true
 	for j, s := range header {
 		k := kindOf(s)
-		numbers = numbers && (k == Int || k == Float)
+		numbers = numbers && (k.whole() || k == Float)
 		counts = counts && s == strconv.Itoa(j)
 	}
 	if numbers && (!counts || len(header) == 1) {

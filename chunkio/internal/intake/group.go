@@ -77,6 +77,8 @@ func node(c Column) schema.Node {
 		return writer.NumberOf("bool").Node(c.Name, false)
 	case Int:
 		return writer.NumberOf("int64").Node(c.Name, false)
+	case Uint:
+		logical = schema.NewIntLogicalType(64, false)
 	case Float, Unknown:
 		return writer.NumberOf("double").Node(c.Name, false)
 	case Date:
@@ -190,7 +192,7 @@ func (g *gatherer) encode(c *writer.Chunk, j int) error {
 	switch g.columns[j].Kind {
 	case Bool:
 		return put(c, cells, there, func(x cell) bool { return x != 0 })
-	case Int, Local, UTC:
+	case Int, Uint, Local, UTC:
 		return put(c, cells, there, func(x cell) int64 { return int64(x) })
 	case Date:
 		return put(c, cells, there, func(x cell) int32 { return int32(int64(x)) })

@@ -3,6 +3,7 @@ package intake
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -37,8 +38,8 @@ func kindOf(s string) Kind {
 	if isNull(s) {
 		return Unknown
 	}
-	if _, ok := parseInt(s); ok {
-		return Int
+	if k := kindOfWhole(s); k != Unknown {
+		return k
 	}
 	if _, ok := parseFloat(s); ok {
 		return Float
@@ -47,6 +48,20 @@ func kindOf(s string) Kind {
 		return Bool
 	}
 	return kindOfTime(s)
+}
+
+// kindOfWhole is the kind of a whole number; Unknown where the text is none, or none of 64 bits.
+func kindOfWhole(s string) Kind {
+	switch x, ok := parseInt(s); {
+	case ok && x < 0:
+		return Int
+	case ok:
+		return Count
+	}
+	if _, ok := parseUint(s); ok {
+		return Uint
+	}
+	return Unknown
 }
 
 // kindOfTime is the kind of a text that is no number: a date, a time, or text.
@@ -70,6 +85,10 @@ func parse(k Kind, s string) (c cell, null, ok bool) {
 	case Int:
 		if x, ok := parseInt(s); ok {
 			return cell(x), false, true
+		}
+	case Uint:
+		if x, ok := parseUint(s); ok {
+			return x, false, true
 		}
 	case Bool:
 		if x, ok := parseBool(s); ok {
@@ -98,7 +117,7 @@ func parseBool(s string) (cell, bool) {
 	return 0, false
 }
 
-// parseInt reads a whole number of 64 bits.
+// parseInt reads a whole number of 64 bits with a sign.
 func parseInt(s string) (int64, bool) {
 	digits := s
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
@@ -123,6 +142,19 @@ func parseInt(s string) (int64, bool) {
 		x = -x
 	}
 	return x, true
+}
+
+// parseUint reads a whole number of 64 bits without a sign.
+func parseUint(s string) (uint64, bool) {
+	if x, ok := parseInt(s); ok {
+		return uint64(x), x >= 0
+	}
+	digits := strings.TrimPrefix(s, "+")
+	if len(digits) < 19 || len(digits) > 20 { // parseInt reads shorter ones
+		return 0, false
+	}
+	x, err := strconv.ParseUint(digits, 10, 64)
+	return x, err == nil
 }
 
 // parseFloat reads a decimal number, or an infinity.

@@ -16,6 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// anyColumn is Options.Exact of all columns.
+func anyColumn(string) bool { return true }
+
 // scratch is an Output in memory.
 type scratch struct{ bytes.Buffer }
 
@@ -72,7 +75,7 @@ func refuses(t *testing.T, format Format, text, says string) {
 }
 
 func TestCSV(t *testing.T) {
-	exact := Options{Exact: true}
+	exact := Options{Exact: anyColumn}
 	wants(t, CSV, "a,b\n1,2.5\n-3,NA\n", exact, "a int64: 1|-3", "b double: 2.5|null")
 	wants(t, CSV, "a,b\n1,2.5\n-3,NA\n", Options{}, "a double: 1|-3", "b double: 2.5|null")
 	wants(t, CSV, "\xEF\xBB\xBFa;b\r\n1;x\r\n2;\"y;\"\"\r\nz\"\r\n", exact, "a int64: 1|2", "b string: x|y;\"\nz")
@@ -89,6 +92,12 @@ func TestCSV(t *testing.T) {
 	wants(t, CSV, "a\n0x10\n1_0\n", exact, "a string: 0x10|1_0")
 	wants(t, CSV, "a\n1\x00\n2\n", exact, "a string: 1\x00|2")
 	wants(t, CSV, "a\n9223372036854775807\n-9223372036854775808\n", exact, "a int64: 9223372036854775807|-9223372036854775808")
+	wants(t, CSV, "a\n18446744073709551615\n+9223372036854775808\n7\n", exact, "a uint64: 18446744073709551615|9223372036854775808|7")
+	wants(t, CSV, "a\n18446744073709551615\n", Options{}, "a double: 18446744073709552000")
+	wants(t, CSV, "a\n-1\n9223372036854775808\n", exact, "a double: -1|9223372036854776000")
+	wants(t, CSV, "a\n18446744073709551616\n", exact, "a double: 18446744073709552000")
+	named := Options{Exact: func(column string) bool { return column == "a" }}
+	wants(t, CSV, "a,b\n9007199254740993,9007199254740993\n", named, "a int64: 9007199254740993", "b double: 9007199254740992")
 	wants(t, CSV, "a\n1e3\n-inf\n.5\n", exact, "a double: 1000|-Inf|0.5")
 	wants(t, CSV, "a,b\n,\n,\n", exact, "a double: null|null", "b double: null|null")
 	wants(t, CSV, "a,a\n1,x\n", exact, "a int64: 1", "a string: x")
@@ -145,6 +154,16 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
+// Whole numbers behind the sample that it has none like widen a column, too.
+func TestWholeNumbersBehindTheSample(t *testing.T) {
+	rows := "a,b\n" + strings.Repeat("1,2\n", 300_000) + "18446744073709551615,-2\n"
+	_, table, err := taken(CSV, []byte(rows), Options{Exact: anyColumn})
+	formattest.Must(t, err)
+	if want := []Column{{"a", Uint}, {"b", Int}}; !slices.Equal(table.Columns, want) {
+		t.Errorf("%v, want %v", table.Columns, want)
+	}
+}
+
 // rowsText is text of many rows: numbers, a text with line feeds, nulls.
 func rowsText(rng *rand.Rand, rows int) string {
 	var b strings.Builder
@@ -197,7 +216,7 @@ func (s *short) Read(p []byte) (int, error) { return s.from.Read(p[:1+s.rng.IntN
 func TestBehindTheSample(t *testing.T) {
 	rows := strings.Repeat("1,2,,true\n", 200_000) // 2 MB
 	text := "a,b,n,t\n" + rows + "0.5,x,2026-01-31,maybe\n"
-	opt := Options{Exact: true, Text: func(column string) bool { return column == "b" || column == "t" }}
+	opt := Options{Exact: anyColumn, Text: func(column string) bool { return column == "b" || column == "t" }}
 	_, table, err := taken(CSV, []byte(text), opt)
 	formattest.Must(t, err)
 	want := []Column{{"a", Float}, {"b", Text}, {"n", Date}, {"t", Text}}
@@ -213,19 +232,20 @@ func TestBehindTheSample(t *testing.T) {
 		t.Errorf("%v, want %v", table.Columns, want)
 	}
 	in := Input{Name: "in", Format: CSV, Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
-	if _, err := Write(t.Context(), in, &scratch{}, Options{Exact: true, Memory: 1 << 30}); err == nil || !strings.Contains(err.Error(), "line 200002") {
+	if _, err := Write(t.Context(), in, &scratch{}, Options{Exact: anyColumn, Memory: 1 << 30}); err == nil || !strings.Contains(err.Error(), "line 200002") {
 		t.Errorf("read once: %v", err)
 	}
 }
 
 func TestNDJSON(t *testing.T) {
-	exact := Options{Exact: true}
+	exact := Options{Exact: anyColumn}
 	wants(t, NDJSON, `{"a":1,"b":{"c":2.5,"d":"x"},"e":[1,2],"f":null,"g":true}
 {"e":[3,4],"a":-7,"h":"2026-01-31"}
 
 {"b":{"d":"\u00e9\n"}}
 `, exact, "a int64: 1|-7|null", "b.c double: 2.5|null|null", "b.d string: x|null|é\n", "e[0] int64: 1|3|null", "e[1] int64: 2|4|null",
 		"f double: null|null|null", "g bool: true|null|null", "h date: null|2026-01-31|null")
+	wants(t, NDJSON, "{\"a\":9007199254740993,\"b\":9223372036854775808}\n", exact, "a int64: 9007199254740993", "b uint64: 9223372036854775808")
 	wants(t, NDJSON, "{\"a\":\"1\"}\r\n{\"a\":\"\"}\r\n", exact, "a string: 1|")
 	wants(t, NDJSON, "{\"a.b\\\"\":1}", exact, "a.b\" int64: 1")
 	wants(t, NDJSON, "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":[]}\n", exact, "a string: 1|x|null")

@@ -176,8 +176,8 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 	case value[0] == 't' || value[0] == 'f':
 		return Bool
 	}
-	if _, ok := parseInt(string(value)); ok {
-		return Int
+	if k := kindOfWhole(string(value)); k != Unknown {
+		return k
 	}
 	if _, ok := parseFloat(string(value)); ok {
 		return Float

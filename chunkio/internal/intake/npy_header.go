@@ -37,9 +37,11 @@ func (f *npyField) kind() Kind {
 	switch f.typ {
 	case 'b':
 		return Bool
-	case 'i', 'u':
-		if f.typ == 'u' && f.size == 8 {
-			return Float // beyond int64
+	case 'i':
+		return Int
+	case 'u':
+		if f.size == 8 {
+			return Uint
 		}
 		return Int
 	case 'S', 'U':

@@ -119,7 +119,7 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 	for j := range sample {
 		sampled, kind := sample[j].Kind, &seen.columns[j].Kind
 		if *kind == Text && sampled != Text && sampled != Unknown && named[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
-			if *kind = sampled; sampled == Int {
+			if *kind = sampled; sampled.whole() {
 				*kind = Float
 			}
 		}
@@ -167,7 +167,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		used = columns
 		written := make([]Column, len(columns))
 		for j, c := range columns {
-			written[j] = Column{c.Name, opt.settled(c.Kind)}
+			written[j] = Column{c.Name, opt.settled(c)}
 		}
 		t.Columns = written
 		if len(written) == 0 {

@@ -13,7 +13,9 @@ type Kind uint8
 const (
 	Unknown Kind = iota // only nulls so far
 	Bool
-	Int
+	Count // a whole number that Int and Uint hold
+	Int   // of 64 bits, with a sign
+	Uint  // of 64 bits, without one
 	Float
 	Date  // days since 1970
 	Local // microseconds since 1970, in a time zone that nobody knows
@@ -23,8 +25,11 @@ const (
 
 // String is the kind as people call it.
 func (k Kind) String() string {
-	return [...]string{"nothing but nulls", "true or false", "a whole number", "a number", "a date", "a time", "a time with its zone", "text"}[k]
+	return [...]string{"nothing but nulls", "true or false", "a whole number", "a whole number", "a whole number from 0 on", "a number", "a date", "a time", "a time with its zone", "text"}[k]
 }
+
+// whole tells the kinds of whole numbers.
+func (k Kind) whole() bool { return k == Count || k == Int || k == Uint }
 
 // join is the narrowest kind that holds the values of both.
 func join(a, b Kind) Kind {
@@ -33,7 +38,9 @@ func join(a, b Kind) Kind {
 		return a
 	case a == Unknown:
 		return b
-	case a == Int && b == Float || a == Float && b == Int:
+	case a.whole() && b.whole() && min(a, b) == Count:
+		return max(a, b)
+	case (a.whole() || a == Float) && (b.whole() || b == Float):
 		return Float
 	}
 	return Text
@@ -73,9 +80,10 @@ type Input struct {
 
 // Options say how to take in.
 type Options struct {
-	// Exact keeps whole numbers whole. Else they are numbers like others, which any file of the
-	// same input may continue with a fraction.
-	Exact bool
+	// Exact tells the columns that keep whole numbers whole: those that are copied, or whose values are
+	// told apart as texts. In others they are numbers like all, which any file of the same input may
+	// continue with a fraction. Nil means none.
+	Exact func(column string) bool
 	// Text tells the columns that may become text where a value is no number: nobody asks for
 	// their numbers. Nil means none.
 	Text    func(column string) bool
@@ -84,14 +92,17 @@ type Options struct {
 }
 
 // settled is the kind that a column is written as.
-func (o Options) settled(k Kind) Kind {
-	if k == Unknown || k == Int && !o.Exact {
+func (o Options) settled(c Column) Kind {
+	switch {
+	case c.Kind == Unknown, c.Kind.whole() && (o.Exact == nil || !o.Exact(c.Name)):
 		return Float
+	case c.Kind == Count:
+		return Int
 	}
-	return k
+	return c.Kind
 }
 
-// cell is a value of a batch: bits of an int64 or a float64, or where a text lies.
+// cell is a value of a batch: bits of an int64, a uint64 or a float64, or where a text lies.
 type cell = uint64
 
 // batch is the rows of a piece, column by column.
