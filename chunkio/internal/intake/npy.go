@@ -141,6 +141,18 @@ func (r *npyRows) short(err error, row int64) error {
 	return stream.Dataf(r.name, "row %d: %w", row, err)
 }
 
+// noText says that a value is no text of Unicode.
+func (r *npyRows) noText(row int64, column string, typ byte) error {
+	e := stream.Dataf(r.name, "the text is not UTF-8")
+	e.Remedy = stream.PlainText("save the texts that numpy.char.decode makes of it, of 'latin1' or 'cp1252' most likely")
+	if typ == 'U' {
+		e = stream.Dataf(r.name, "the text has a character that is none of Unicode")
+		e.Remedy = stream.PlainText("write the array again with numpy.save: the file is damaged, or its texts are")
+	}
+	e.Row, e.Column = row, column
+	return e
+}
+
 // parse implements rows.
 func (r *npyRows) parse(p piece, columns []Column, b *batch) error {
 	b.reset(len(columns), p.rows)
@@ -156,7 +168,11 @@ func (r *npyRows) parse(p piece, columns []Column, b *batch) error {
 				to := j*b.stride + i
 				raw := p.data[at+int64(i)*step:][:f.size]
 				if columns[j].Kind == Text {
-					b.setText(to, f.text(raw))
+					s, ok := f.text(raw)
+					if !ok {
+						return r.noText(p.line+int64(i), columns[j].Name, f.typ)
+					}
+					b.setText(to, s)
 					continue
 				}
 				x, whole := f.number(raw)

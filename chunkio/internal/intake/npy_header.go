@@ -87,10 +87,12 @@ func (f *npyField) number(raw []byte) (x float64, whole int64) {
 	return float64(bits), int64(bits)
 }
 
-// text reads a text, which zeros fill up.
-func (f *npyField) text(raw []byte) string {
+// text reads a text, which zeros fill up; ok is false where its bytes are not UTF-8, or its characters none
+// of Unicode: different texts are to stay different.
+func (f *npyField) text(raw []byte) (s string, ok bool) {
 	if f.typ == 'S' {
-		return strings.ToValidUTF8(strings.TrimRight(string(raw), "\x00"), "\uFFFD")
+		s = strings.TrimRight(string(raw), "\x00")
+		return s, utf8.ValidString(s)
 	}
 	var b strings.Builder
 	for ; len(raw) >= 4; raw = raw[4:] {
@@ -98,9 +100,12 @@ func (f *npyField) text(raw []byte) string {
 		if f.big {
 			c = binary.BigEndian.Uint32(raw)
 		}
-		b.WriteRune(rune(min(c, math.MaxInt32)))
+		if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+			return "", false
+		}
+		b.WriteRune(rune(c))
 	}
-	return strings.TrimRight(b.String(), "\x00")
+	return strings.TrimRight(b.String(), "\x00"), true
 }
 
 // parseNPY reads the header, a literal of Python's: {'descr': '<f8', 'fortran_order': False,

@@ -3,11 +3,14 @@ package intake
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 func parseNaive(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
@@ -58,6 +61,24 @@ func TestNPY(t *testing.T) {
 		{npy("{'descr': [('a', '<f8'), ('a', '<f8')], 'fortran_order': False, 'shape': (3,)}", []byte{}), "two fields"},
 	} {
 		refuses(t, NPY, x[0], x[1])
+	}
+}
+
+// Texts that are none of Unicode are refused with their place: made valid, different ones would be one.
+func TestNPYTextsOfOtherEncodings(t *testing.T) {
+	const head = "{'descr': [('n', '|i1'), ('s', '|S3'), ('u', '<U1')], 'fortran_order': False, 'shape': (2,), }"
+	row := func(s, u string) string { return "\x01" + s + u }
+	good := row("\xC3\xA9\x00", "\xE9\x00\x00\x00")
+	wants(t, NPY, npy(head, []byte(good+good)), Options{}, "n double: 1|1", "s string: é|é", "u string: é|é")
+	for _, x := range [][3]string{
+		{"\xE9aa", "a\x00\x00\x00", "not UTF-8"}, {"aaa", "\x00\xD8\x00\x00", "none of Unicode"}, {"aaa", "\x00\x00\x11\x00", "none of Unicode"},
+		{"aaa", "a\x00\x00\xFF", "none of Unicode"},
+	} {
+		_, _, err := taken(NPY, []byte(npy(head, []byte(good+row(x[0], x[1])))), Options{})
+		column := map[bool]string{true: "s", false: "u"}[x[2] == "not UTF-8"]
+		if d := (*stream.DataError)(nil); !errors.As(err, &d) || !strings.Contains(err.Error(), x[2]) || d.Row != 1 || d.Column != column || d.Remedy.Spell(nil) == "" {
+			t.Errorf("%q: %v", x, err)
+		}
 	}
 }
 
