@@ -179,6 +179,9 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 	for _, n := range t.Notes {
 		a.opt.Note(n)
 	}
+	for _, l := range t.LeftOut {
+		a.opt.Note(stream.Textf("%s: column %s is left out: %s", name, l.Name, l.Why))
+	}
 	kinds := map[intake.Kind]int{}
 	for _, c := range t.Columns {
 		if c.Kind == intake.Uint {

@@ -250,9 +250,5 @@ func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
 
 // about implements rows.
 func (r *avroRows) about() Table {
-	t := Table{Format: "Avro", Columns: r.schema.columns}
-	for _, s := range r.schema.skipped {
-		t.Notes = append(t.Notes, stream.Textf("%s: column %s is left out: %s", r.name, s.name, s.why))
-	}
-	return t
+	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.skipped}
 }

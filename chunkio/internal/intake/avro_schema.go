@@ -13,14 +13,11 @@ import (
 type avroSchema struct {
 	root    *avroNode
 	columns []Column
-	skipped []avroSkipped
+	skipped []stream.LeftOut
 	named   map[string]*avroNode
 	count   int // of nodes
 	room    int // bytes of names that may follow
 }
-
-// avroSkipped is a column of values that are no column's.
-type avroSkipped struct{ name, why string }
 
 // avroNode is a type in the schema.
 type avroNode struct {
@@ -198,7 +195,7 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 		return s.placeUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.skipped = append(s.skipped, avroSkipped{name, at.whyNot()})
+		s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: at.whyNot()})
 		return &at, nil
 	}
 	at.column = s.add(name, at.kind)
@@ -240,7 +237,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	}
 	column := -1
 	if mixed || only > 0 && kind == Unknown {
-		s.skipped = append(s.skipped, avroSkipped{name, "a union of types that no column holds"})
+		s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: "a union of types that no column holds"})
 	} else {
 		column = s.add(name, kind)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,7 +29,7 @@ type npyRows struct {
 	columns []Column
 }
 
-func newNPY(c cutter, at io.ReaderAt) (*npyRows, error) {
+func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
 	r := &npyRows{from: c.from, at: at, name: c.name, goal: c.goal}
 	if err := r.readHeader(c.most); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
@@ -42,7 +44,7 @@ func newNPY(c cutter, at io.ReaderAt) (*npyRows, error) {
 		e.Remedy = stream.PlainText("save numpy.ascontiguousarray of it, or to a plain file")
 		return nil, e
 	}
-	return r, nil
+	return r, r.nameColumns(opt, c)
 }
 
 // readHeader reads what is before the data.
@@ -84,8 +86,26 @@ func (r *npyRows) readHeader(most int) error {
 		head = string(runes)
 	}
 	var err error
-	if r.head, err = parseNPY(head); err != nil {
+	r.head, err = parseNPY(head)
+	return err
+}
+
+// nameColumns makes the columns of the fields, where there is room for so many, for their names and for a row.
+func (r *npyRows) nameColumns(opt Options, c cutter) error {
+	columns, names := 0, 0
+	for _, f := range r.head.fields {
+		columns, names = columns+f.count, names+f.count*(len(f.name)-1) // one letter and the index are within the room for a column
+	}
+	if err := opt.check(columns, 1, 1); err != nil {
 		return err
+	}
+	if names > c.mostNames() {
+		return stream.Dataf(r.name, "the names of the columns take more than %d MiB", c.mostNames()>>20)
+	}
+	if r.head.size > int64(c.most) {
+		e := stream.Dataf(r.name, "a row of %s, more than %s", humanize.IBytes(uint64(r.head.size)), humanize.IBytes(uint64(c.most)))
+		e.Remedy = stream.Textf("longer rows need a larger {memory-limit}")
+		return e
 	}
 	for _, f := range r.head.fields {
 		for e := range f.count {
@@ -101,7 +121,7 @@ func (r *npyRows) readHeader(most int) error {
 
 // about implements rows.
 func (r *npyRows) about() Table {
-	return Table{Format: "a NumPy array", Columns: r.columns}
+	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped}
 }
 
 // observe implements rows: the header has told all.

@@ -11,11 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // npyHeader is what the header of an array says.
 type npyHeader struct {
 	fields  []npyField
+	skipped []stream.LeftOut // fields whose values are no column's
 	fortran bool
 	rows    int64
 	size    int64 // bytes of a row
@@ -26,8 +28,9 @@ type npyField struct {
 	name   string
 	list   bool // its columns are name[0], …
 	count  int
-	typ    byte // b, i, u, f, S, U or V
-	big    bool // the most significant byte comes first
+	typ    byte  // b, i, u, f, S or U
+	why    error // its values cannot be read, only passed over
+	big    bool  // the most significant byte comes first
 	size   int64
 	offset int64 // in the row
 }
@@ -148,7 +151,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 	if h.size > 1<<30 || h.size > 0 && h.rows > math.MaxInt64/h.size-1<<20 {
 		return h, fmt.Errorf("%d rows of %d bytes", h.rows, h.size)
 	}
-	if len(h.fields) == 0 || h.size == 0 {
+	if len(h.fields) == 0 && len(h.skipped) == 0 || h.size == 0 {
 		return h, errors.New("the array has no column")
 	}
 	return h, nil
@@ -163,8 +166,8 @@ func (h *npyHeader) describe(descr any) error {
 			return err
 		}
 		f.name, f.count = "x", 1
-		if f.typ == 'V' {
-			return fmt.Errorf("elements of type %s", d)
+		if f.why != nil {
+			return f.why
 		}
 		h.fields, h.size = []npyField{f}, f.size
 		return nil
@@ -215,13 +218,17 @@ func (h *npyHeader) structured(fields []any) error {
 		if h.size += f.size * int64(f.count); h.size > 1<<30 {
 			return errors.New("a row of more than a gigabyte")
 		}
-		if f.typ == 'V' { // padding
+		if name == "" && f.typ == 'V' { // padding
 			continue
 		}
 		if name == "" || seen[name] {
 			return fmt.Errorf("two fields are named %q, or one has no name", name)
 		}
 		seen[name] = true
+		if f.why != nil {
+			h.skipped = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()})
+			continue
+		}
 		h.fields = append(h.fields, f)
 	}
 	columns := 0
@@ -248,7 +255,7 @@ func (h *npyHeader) widen(d int64) error {
 	return nil
 }
 
-// parseType reads a type as <f8.
+// parseType reads a type as <f8. One of a known size whose values are neither numbers nor texts has a why.
 func parseType(s string) (f npyField, err error) {
 	refused := fmt.Errorf("values of type %q cannot be read: want numbers, booleans or texts", s)
 	if len(s) < 2 {
@@ -259,6 +266,9 @@ func parseType(s string) (f npyField, err error) {
 	if !strings.ContainsRune("<>|=", rune(order)) {
 		order, typ, digits = '<', s[0], s[1:]
 	}
+	if typ == 'M' || typ == 'm' { // and a unit in brackets
+		digits, _, _ = strings.Cut(digits, "[")
+	}
 	size, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		if typ == 'O' {
@@ -268,11 +278,14 @@ func parseType(s string) (f npyField, err error) {
 	}
 	f.typ, f.big, f.size = typ, order == '>', int64(size)
 	sizes := map[byte][]int64{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}}
+	opaque := map[byte][]int64{'M': {8}, 'm': {8}, 'c': {8, 16, 24, 32}, 'f': {12, 16}}
 	switch allowed, number := sizes[typ]; {
 	case number && slices.Contains(allowed, f.size):
-	case typ == 'S' && f.size > 0, typ == 'V':
+	case typ == 'S' && f.size > 0:
 	case typ == 'U' && f.size > 0 && f.size < 1<<28:
 		f.size *= 4
+	case slices.Contains(opaque[typ], f.size), typ == 'V':
+		f.why = refused
 	default:
 		return f, refused
 	}

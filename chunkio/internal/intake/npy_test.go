@@ -52,6 +52,9 @@ func TestNPY(t *testing.T) {
 		{npy("{'descr': '<f8'", []byte{}), "header"},
 		{npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", []byte{}), "objects of Python"},
 		{npy("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", []byte{}), "c16"},
+		{npy("{'descr': '<M8[s]', 'fortran_order': False, 'shape': (1,)}", []byte{}), "M8[s]"},
+		{npy("{'descr': [('a', '<M8[s]')], 'fortran_order': False, 'shape': (1,)}", []int64{1}), `column "a": the input has no column that can be read: values of type "<M8[s]"`},
+		{npy("{'descr': [('a', '|O'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,)}", []byte{}), "objects of Python"},
 		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2)}", []byte{}), "3 dimensions"},
 		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", []byte{}), "0 dimensions"},
 		{npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 2)}", []byte{}), "shape"},
@@ -61,6 +64,25 @@ func TestNPY(t *testing.T) {
 		{npy("{'descr': [('a', '<f8'), ('a', '<f8')], 'fortran_order': False, 'shape': (3,)}", []byte{}), "two fields"},
 	} {
 		refuses(t, NPY, x[0], x[1])
+	}
+}
+
+// Fields of a known size that cannot be read are passed over and named, and the others work.
+func TestNPYFieldsThatCannotBeRead(t *testing.T) {
+	const head = "{'descr': [('a', '<i4'), ('e', '<M8[ns]'), ('b', '|i1'), ('m', '<m8', (2,)), ('', '|V1'), ('c', '<c8'), ('l', '<f16'), ('v', '|V2'), ('z', '|u1')], 'fortran_order': False, 'shape': (2,), }"
+	row := "\x07\x00\x00\x00" + strings.Repeat("e", 8) + "\x05" + strings.Repeat("m", 16) + "." + strings.Repeat("c", 8) + strings.Repeat("l", 16) + "vv" + "\xFF"
+	file := npy(head, []byte(row+row))
+	wants(t, NPY, file, Options{}, "a double: 7|7", "b double: 5|5", "z double: 255|255")
+	_, table, err := taken(NPY, []byte(file), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, l := range table.LeftOut {
+		left = append(left, l.Name)
+	}
+	if strings.Join(left, " ") != "e m c l v" || !strings.Contains(table.LeftOut[0].Why, `"<M8[ns]" cannot be read`) {
+		t.Errorf("left out: %v", table.LeftOut)
 	}
 }
 

@@ -143,7 +143,7 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	case NDJSON:
 		r, err = newNDJSON(c)
 	case NPY:
-		r, err = newNPY(c, in.At)
+		r, err = newNPY(c, in.At, opt)
 	case Avro:
 		r, err = newAvro(c)
 	default:
@@ -171,7 +171,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		}
 		t.Columns = written
 		if len(written) == 0 {
-			return stream.Dataf(in.Name, "the input has no column")
+			return noColumn(in.Name, about.LeftOut)
 		}
 		if err := opt.check(len(written), 1, 1); err != nil {
 			return err
@@ -192,6 +192,16 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		return nil
 	})
 	return t, used, err
+}
+
+// noColumn says that nothing can be read, and why the first column cannot.
+func noColumn(path string, leftOut []stream.LeftOut) error {
+	if len(leftOut) == 0 {
+		return stream.Dataf(path, "the input has no column")
+	}
+	e := stream.Dataf(path, "the input has no column that can be read: %s", leftOut[0].Why)
+	e.Column = leftOut[0].Name
+	return e
 }
 
 // affordable is how many workers the memory allows beside one row group, up to those of the options.

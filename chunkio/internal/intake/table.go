@@ -61,8 +61,9 @@ type Table struct {
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
-	Memory  int64 // that writing it held, as planned
-	Least   int64 // and would have held at least
+	LeftOut []stream.LeftOut // columns whose values cannot be read
+	Memory  int64            // that writing it held, as planned
+	Least   int64            // and would have held at least
 }
 
 // Input is where rows come from.
