@@ -30,7 +30,8 @@ type avroNode struct {
 	scale   int         // of a decimal
 	column  int         // -1: no column
 	kind    Kind        // of the column
-	done    bool        // the type is complete: it may be used by name
+	done    bool        // the type is complete
+	within  bool        // the place that is being made is in a record of this type
 }
 
 // mostNodes bounds a schema: named types within each other multiply.
@@ -71,9 +72,6 @@ func (s *avroSchema) parse(raw any, space string, depth int) (*avroNode, error) 
 		}
 		for _, name := range []string{qualified(t, space), t} {
 			if n := s.named[name]; n != nil {
-				if !n.done {
-					return nil, fmt.Errorf("type %s contains itself", t)
-				}
 				return n, nil
 			}
 		}
@@ -152,7 +150,9 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 		n.items, err = s.parse(t["values"], space, depth+1)
 	default:
 		var plain *avroNode
-		if plain, err = s.parse(typ, space, depth+1); err == nil {
+		if plain, err = s.parse(typ, space, depth+1); err == nil && !plain.done {
+			return plain, nil // a record within itself
+		} else if err == nil {
 			n = &avroNode{typ: plain.typ, column: -1, logical: n.logical, fields: plain.fields, names: plain.names, items: plain.items, size: plain.size, scale: n.scale}
 		}
 	}
@@ -176,6 +176,12 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 	at.column = -1
 	switch n.typ {
 	case "record":
+		if n.within { // its values are passed over
+			s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: "a type that contains itself"})
+			return n, nil
+		}
+		n.within = true
+		defer func() { n.within = false }()
 		at.fields = make([]*avroNode, len(n.fields))
 		for i, f := range n.fields {
 			within := n.names[i]

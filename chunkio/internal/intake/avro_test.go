@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"os"
@@ -138,11 +139,31 @@ func TestAvroOfAnother(t *testing.T) {
 	wants(t, Avro, string(file), Options{Exact: anyColumn}, "id int64: 0|1|2", "x double: 0|null|1", "name string: r0|r1|r2", "at timestamp: 2026-01-31T00:00:00Z|2026-01-31T01:00:00Z|2026-01-31T02:00:00Z")
 }
 
+// A type within itself has no columns there: its values are passed over, however it is written.
+func TestAvroTypesWithinThemselves(t *testing.T) {
+	const schema = `{"type":"record","name":"R","fields":[{"name":"z","type":{"type":"record","name":"L","fields":[
+ {"name":"v","type":"int"},{"name":"next","type":["null",%s]},{"name":"more","type":{"type":"array","items":%s}}]}},{"name":"a","type":"long"}]}`
+	list := []byte{2, 2, 4, 2, 6, 0, 0, 2, 8, 0, 0, 0, 0, 14} // 1 → 2 → 3, whose list is empty, and 2's of one, 4
+	for _, name := range []string{`"L"`, `{"type":"L"}`} {
+		file := avroFile(fmt.Sprintf(schema, name, name), "null", avroBlock{2, append(list, 10, 0, 0, 16)})
+		wants(t, Avro, file, Options{}, "z.v double: 1|5", "a double: 7|8")
+		_, table, err := taken(Avro, []byte(file), Options{})
+		formattest.Must(t, err)
+		if len(table.LeftOut) != 2 || table.LeftOut[0] != (stream.LeftOut{Name: "z.next", Why: "a type that contains itself"}) {
+			t.Errorf("left out: %v", table.LeftOut)
+		}
+	}
+	deep := append(bytes.Repeat([]byte{2, 2}, mostDepth), 2, 0, 0)
+	refuses(t, Avro, avroFile(fmt.Sprintf(schema, `"L"`, `"L"`), "null", avroBlock{1, deep}), "records more than 10000 deep")
+	endless := `{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"b","type":{"type":"record","name":"L","fields":[{"name":"l","type":"L"}]}}]}`
+	refuses(t, Avro, avroFile(endless, "null", avroBlock{1, []byte{2}}), "records more than 10000 deep")
+}
+
 func TestAvroRefuses(t *testing.T) {
 	one := `{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}`
 	for _, x := range [][2]string{
 		{"Obj", "end early"}, {"Obj\x01", "end early"}, {avroFile("{", "null"), "no JSON"}, {avroFile(`"int"`, "null"), "not records"},
-		{avroFile(one, "lzma"), "codec"}, {avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"R"}]}`, "null"), "contains itself"},
+		{avroFile(one, "lzma"), "codec"}, {avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"R"}]}`, "null"), `column "a": the input has no column that can be read: a type that contains itself`},
 		{avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"X"}]}`, "null"), `no type "X"`},
 		{avroFile(one, "null", avroBlock{2, []byte{2}}), "block"}, {avroFile(one, "null", avroBlock{1, []byte{2, 2}}), "behind the last row"},
 		{avroFile(one, "null", avroBlock{1 << 40, []byte{2, 2}}), "block of"}, {avroFile(one, "null", avroBlock{1, []byte{2}})[:120], "end early"},
@@ -174,5 +195,6 @@ func TestAvroDamage(t *testing.T) {
 func FuzzAvro(f *testing.F) {
 	f.Add([]byte(avroExample("null")))
 	f.Add([]byte(avroExample("deflate")))
+	f.Add([]byte(avroFile(`{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"l","type":["null","R"]}]}`, "null", avroBlock{1, []byte{2, 2, 4, 0}})))
 	f.Fuzz(func(_ *testing.T, data []byte) { survives(Avro, data) })
 }

@@ -17,7 +17,11 @@ type avroValues struct {
 	columns []Column
 	row     int
 	column  int // of the value read last, for errors
+	depth   int // of records within each other
 }
+
+// mostDepth bounds records within each other, of types that contain themselves: each takes some of the stack.
+const mostDepth = 10_000
 
 var errAvroEnd = errors.New("the block ends within a value: the file is damaged")
 
@@ -54,11 +58,15 @@ func (v *avroValues) read(n *avroNode) error {
 	case "null":
 		return nil
 	case "record":
+		if v.depth++; v.depth > mostDepth {
+			return fmt.Errorf("records more than %d deep within each other", mostDepth)
+		}
 		for _, f := range n.fields {
 			if err := v.read(f); err != nil {
 				return err
 			}
 		}
+		v.depth--
 		return nil
 	case "union":
 		i, err := v.long()
