@@ -227,10 +227,14 @@ func fields(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// place names the line of an error of the library.
+// place names the line of an error of the library. One of quotes is where its row begins, as a quote that is
+// not closed takes in the lines behind it.
 func (r *csvRows) place(err error, first int64) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		d := stream.Dataf(r.name, "line %d: %w", first+int64(e.Line)-1, e.Err)
+		if e.StartLine < e.Line {
+			d = stream.Dataf(r.name, "line %d: %w, in the row that goes on to line %d", first+int64(e.StartLine)-1, e.Err, first+int64(e.Line)-1)
+		}
 		d.Remedy = stream.PlainText(`quote a field that contains a quote, and double the quote: "5"" pipe"`)
 		return d
 	}
