@@ -80,6 +80,15 @@ func TestRefusals(t *testing.T) {
 	if err := r.Write(new(strings.Builder), "yaml"); err != nil {
 		t.Error(err)
 	}
+	nul := sample("spark")
+	nul.Columns[1].Path = []string{"a", "b\x00"}
+	if err := nul.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), "NUL") {
+		t.Errorf("a field with a NUL: %v", err)
+	}
+	nul.Columns[1] = Column{"a\x00", []string{"a\x00"}, -1}
+	if err := nul.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), `"a\x00"`) {
+		t.Errorf("a column with a NUL: %v", err)
+	}
 	r.Columns[0].Name = "\xff"
 	for _, format := range Formats() {
 		if err := r.Write(new(strings.Builder), format); err == nil || !strings.Contains(err.Error(), "UTF-8") {

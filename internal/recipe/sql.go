@@ -73,6 +73,9 @@ func (r *Recipe) checkNames() error {
 		if c.Name == "" || slices.Contains(c.Path, "") {
 			return stream.Usagef("{format} sql: the name of column %q, or of a field in it, is empty, and SQL knows no such name; rename it, or write the columns with apply", c.Name)
 		}
+		if slices.ContainsFunc(append(c.Path[:len(c.Path):len(c.Path)], c.Name), func(s string) bool { return strings.ContainsRune(s, 0) }) {
+			return stream.Usagef("{format} sql: the name of column %q, or of a field in it, has a NUL, and SQL knows no such name; rename it, or write the columns with apply", c.Name)
+		}
 	}
 	spelled := make(map[string][]string)
 	add := func(name string) {
