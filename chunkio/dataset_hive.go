@@ -195,12 +195,9 @@ func truthValue(s string) (float64, error) {
 // decimalNumber parses finite decimals only: ParseFloat alone would also take
 // "inf", "nan" and hexadecimal, which as folder names are words.
 func decimalNumber(s string) (float64, error) {
-	if strings.Trim(s, "0123456789+-.eE") != "" {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(x, 0) || strings.Trim(s, "0123456789+-.eE") != "" {
 		return 0, fmt.Errorf("%q is not a decimal number", s)
 	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err == nil && math.IsInf(x, 0) {
-		err = strconv.ErrRange
-	}
-	return x, err
+	return x, nil
 }

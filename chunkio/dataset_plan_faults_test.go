@@ -28,6 +28,27 @@ func TestPlanOfImpossibleSizes(t *testing.T) {
 	}
 }
 
+// TestPlanOfNoDigests: a digest or a partition value that is none is named in our words.
+func TestPlanOfNoDigests(t *testing.T) {
+	key := planfile.Catalog{Partitions: []planfile.Partition{{Key: "day"}}}
+	for _, c := range []struct {
+		file    planfile.File
+		catalog planfile.Catalog
+		says    string
+	}{
+		{planfile.File{Footer: "1", Fingerprint: "/x"}, planfile.Catalog{}, `fingerprint "/x" is no digest`},
+		{planfile.File{Footer: "", Fingerprint: "1"}, planfile.Catalog{}, `footer "" or`},
+		{planfile.File{Footer: "1", Fingerprint: "1", Keys: []string{"1e"}}, key, `"1e" is not a decimal number`},
+		{planfile.File{Footer: "1", Fingerprint: "1", Keys: []string{"1e999"}}, key, `"1e999" is not a decimal number`},
+	} {
+		c.file.Path = "/x"
+		_, err := Open(t.Context(), nil, Options{Plan: writeOwn(t, planfile.Header{Footers: true, Catalog: &c.catalog}, []planfile.File{c.file})})
+		if !isData(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "strconv") {
+			t.Errorf("%+v: %v", c.file, err)
+		}
+	}
+}
+
 // unreadable is a file that has its size and can no longer be read.
 type unreadable struct{ Input }
 

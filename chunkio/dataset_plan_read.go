@@ -183,8 +183,8 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	var err1, err2 error
 	f.digest, err1 = strconv.ParseUint(p.Footer, 16, 64)
 	f.print, err2 = strconv.ParseUint(p.Fingerprint, 16, 64)
-	if err := errors.Join(err1, err2); err != nil {
-		return damaged("no digest: %v", err)
+	if err1 != nil || err2 != nil {
+		return damaged("footer %q or fingerprint %q is no digest of 16 hexadecimal digits", p.Footer, p.Fingerprint)
 	}
 	shard, whole := t.opt.Shard, t.reader.Header.Weight
 	inside := p.Rows() == 0 && shard.holds(t.weight, 0, whole) // as if it had a row

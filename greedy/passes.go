@@ -164,8 +164,8 @@ func (k *kept) begun(ctx context.Context) (from rows.Mark, err error) {
 	var err1, err2 error
 	from.Next, err1 = strconv.ParseInt(marks[nextMark], 10, 64)
 	from.Number, err2 = strconv.Atoi(marks[numberMark])
-	if err := errors.Join(err1, err2); err != nil {
-		return from, fmt.Errorf("greedy: pass %s of the checkpoint: %w", k.name, err)
+	if err1 != nil || err2 != nil {
+		return from, fmt.Errorf("greedy: pass %s of the checkpoint does not say how far it was", k.name)
 	}
 	return from, nil
 }

@@ -161,8 +161,8 @@ func (p *pass) restore(ctx context.Context, s reading) (next int64, done bool, e
 	next, err1 := strconv.ParseInt(saved.Marks[nextMark], 10, 64)
 	done, err2 := strconv.ParseBool(saved.Marks[doneMark])
 	passes, err3 := strconv.Atoi(saved.Marks[passesMark])
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return 0, false, resume.Damaged(saved.Path, err)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return 0, false, resume.Damaged(saved.Path, errors.New("it does not say how far the pass was"))
 	}
 	for _, section := range s.body {
 		if err := saved.Read(section.Name, section.Body.(io.ReaderFrom)); err != nil {
