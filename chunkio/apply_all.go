@@ -44,7 +44,7 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 			if _, err := src.Field(field); err == nil {
 				whole[top], c = true, field
 			} else if nested(l) {
-				return nil, stream.Usagef("column %s: %v", l.Name, err)
+				return nil, stream.Usagef("column %s: %v; %v", l.Name, err, a.without())
 			}
 		}
 		columns = append(columns, c)

@@ -39,11 +39,23 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 		case copier.Absent: // as the files have it that do
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				return nil, format.Place(a.catalog.path(i), -1, c.Name, err)
+				err = format.Place(a.catalog.path(i), -1, c.Name, err)
+				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
+					data.Remedy = a.without()
+				}
+				return nil, err
 			}
 		}
 	}
 	return fields, a.typesApart(i, fields)
+}
+
+// without is the advice to write the others without a column that cannot be written.
+func (a *applier) without() stream.Text {
+	if a.opt.all {
+		return stream.Textf("write the other columns with apply: {selection} SEL.json {also} COL,…")
+	}
+	return stream.Textf("leave the column out")
 }
 
 // typesApart refuses fields of file i that share a name where the logical type of one is written by it: the others

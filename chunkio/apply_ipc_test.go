@@ -333,3 +333,29 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatalf("row groups %v", g)
 	}
 }
+
+// TestUnwrittenArrowColumn: the error of a column that Parquet has no type for says how the others are written.
+func TestUnwrittenArrowColumn(t *testing.T) {
+	views := array.NewBuilder(memory.DefaultAllocator, arrow.ListViewOf(arrow.PrimitiveTypes.Int32))
+	views.AppendEmptyValues(1)
+	months := array.NewBuilder(memory.DefaultAllocator, arrow.FixedWidthTypes.MonthInterval)
+	months.AppendEmptyValues(1)
+	x := mustJSON(t, arrow.PrimitiveTypes.Int32, "[1]")
+	for name, values := range map[string]arrow.Array{"views": views.NewArray(), "months": months.NewArray()} {
+		s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: x.DataType()}, {Name: "c", Type: values.DataType()}}, nil)
+		in, out := filepath.Join(t.TempDir(), "in.arrow"), filepath.Join(t.TempDir(), "out.parquet")
+		record := array.NewRecord(s, []arrow.Array{x, values}, 1)
+		formattest.Must(t, os.WriteFile(in, formattest.Arrow(t, false, []arrow.Record{record}), 0o600))
+		_, err := Convert(t.Context(), []string{in}, out, ApplyOptions{})
+		if err == nil || !strings.Contains(err.Error(), "cannot be written to Parquet; write the other columns with apply") {
+			t.Errorf("convert of %s: %v", name, err)
+		}
+		_, err = Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"c"}})
+		if err == nil || !strings.Contains(err.Error(), "leave the column out") {
+			t.Errorf("apply to %s: %v", name, err)
+		}
+		if _, err = Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x"}}); err != nil {
+			t.Errorf("the others than %s: %v", name, err)
+		}
+	}
+}

@@ -77,13 +77,13 @@ func mapArrow(t arrow.DataType) (arrowMapping, error) {
 	case arrow.ExtensionType:
 		return mapArrow(t.StorageType())
 	}
-	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet; leave the column out", t)
+	return arrowMapping{}, fmt.Errorf("the Arrow type %v cannot be written to Parquet", t)
 }
 
 // mapDecimal keeps decimals of up to 18 digits as integers, as most writers do.
 func mapDecimal(precision, scale int32, size int) (arrowMapping, error) {
 	if precision < 1 || scale < 0 || scale > precision {
-		return arrowMapping{}, fmt.Errorf("decimal(%d,%d) cannot be written to Parquet; leave the column out", precision, scale)
+		return arrowMapping{}, fmt.Errorf("decimal(%d,%d) cannot be written to Parquet", precision, scale)
 	}
 	m := arrowMapping{parquet.Types.FixedLenByteArray, schema.NewDecimalLogicalType(precision, scale), size, false}
 	if precision <= 18 {
