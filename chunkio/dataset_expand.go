@@ -157,7 +157,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 		return nil, e
 	}
 	var lines []string
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)
 		}

@@ -41,7 +41,7 @@ func TestExpand(t *testing.T) {
 		"d/sub/w.PARQUET", "d/_delta/v.parquet", "h/year=2/p.parquet", "h/year=1/p.parquet", "h/_SUCCESS")
 	lists := map[string]string{
 		"list":  "# two\n\nb.parquet\n  d  \n",
-		"globs": "[ab].parquet\n",
+		"globs": "\ufeff[ab].parquet\n", // with a byte order mark
 	}
 	for name, content := range lists {
 		formattest.Must(t, os.WriteFile(name, []byte(content), 0o600))

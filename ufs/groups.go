@@ -142,6 +142,7 @@ func (q *Request) optionFile(ctx context.Context, option, value string, remedy s
 		text, err = io.ReadAll(r)
 		return err
 	})
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as spreadsheets write it
 	return place.Name(value), text, err
 }
 

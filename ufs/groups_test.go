@@ -53,7 +53,7 @@ func groupFiles(t *testing.T) (inJSON, inCSV string) {
 func TestGroupsAreWhole(t *testing.T) {
 	path := sensors(t)
 	inJSON, inCSV := groupFiles(t)
-	costs := textFile(t, "costs.csv", "s1,2\nother,0.5\ns2.r0,4\n")
+	costs := textFile(t, "costs.csv", "\ufeffs1,2\nother,0.5\ns2.r0,4\n")
 	cost := map[string]float64{"s0": 3, "s1": 2, "s2": 6, "s3": 3, "s4": 3, "s5": 3, "alone": 1, "other": 0.5}
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
 		if spec.Takes.Cells {
