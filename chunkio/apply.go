@@ -60,7 +60,8 @@ type ApplyReport struct {
 //
 // Inputs that are directories, and several files where out's ending names no form,
 // are written to the new folder out in their own layout; everything else becomes the
-// one file out. Either appears whole or not at all. A partition key that the layout
+// one file out. An output that the inputs would take in the next time is refused, as of all
+// results (Dataset.NotInput). Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //
 // Where a run is killed, or ctx ends or Memory is too low (the error is then [Unfinished]), what it
@@ -91,7 +92,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 		err = d.commit(&a.report)
 		return a.report, err
 	}
-	layout, err := access.arrange(ctx, inputs, a.catalog.list.paths(), out, opt.Form)
+	layout, err := access.arrange(ctx, inputs, a.catalog.list, out, opt.Form)
 	if err != nil {
 		return ApplyReport{}, err
 	}

@@ -26,7 +26,7 @@ func (a *access) directly(ctx context.Context, inputs []string, list *fileList, 
 	if keys, _, err := list.partsOf(0, paths[0]); err != nil || len(keys) > 0 { // which become columns
 		return nil, err
 	}
-	layout, err := a.arrange(ctx, inputs, paths, opt.direct.out, opt.Form)
+	layout, err := a.arrange(ctx, inputs, list, opt.direct.out, opt.Form)
 	if err != nil || !layout.single {
 		return nil, err
 	}

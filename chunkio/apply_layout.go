@@ -31,7 +31,8 @@ func (l outputLayout) bytes() (n int64) {
 
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to.
-func (a *access) arrange(ctx context.Context, inputs, paths []string, out string, form Form) (outputLayout, error) {
+func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
+	paths := list.paths()
 	if err := atomicfile.NotInput(out, paths...); err != nil {
 		return outputLayout{}, err
 	}
@@ -40,7 +41,10 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 		return outputLayout{}, err
 	}
 	if len(roots) == 0 && (len(paths) == 1 || namesForm(out)) {
-		return outputLayout{single: true}, nil
+		return outputLayout{single: true}, list.notTaken(out, nil)
+	}
+	if err := folderToBe(out, len(roots) > 0, form); err != nil {
+		return outputLayout{}, err
 	}
 	l := outputLayout{place: make(map[string]string, len(paths))}
 	taken := make(map[string]string, len(paths))
@@ -78,7 +82,22 @@ func (a *access) arrange(ctx context.Context, inputs, paths []string, out string
 		}
 		taken[rel], l.place[p] = p, rel
 	}
-	return l, nil
+	return l, list.notTaken(out, l.place)
+}
+
+// folderToBe refuses what stands at the place of an output folder and is none: a file, a device, a pipe.
+func folderToBe(out string, ofFolder bool, form Form) error {
+	local, err := place.Local(out)
+	if err != nil || place.IsURL(out) {
+		return err
+	}
+	switch info, err := os.Stat(local); {
+	case err != nil || info.IsDir(): // writing tells the rest
+		return nil
+	case ofFolder:
+		return stream.Usagef("{o} %s: the output of a folder is a folder, and this is none; name a new folder", out)
+	}
+	return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.ending())
 }
 
 // treePath is p as a path in one tree of all files: that of an object begins with its

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -23,7 +22,7 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 		return report, err
 	}
 	defer rows.Close()
-	if err := atomicfile.NotInput(out, rows.Paths()...); err != nil {
+	if err := rows.NotInput(out); err != nil {
 		return report, err
 	}
 	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}

@@ -46,6 +46,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	}
 	var local []string
 	var lists []*fileList
+	var finders []finder
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
@@ -78,6 +79,9 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			case found != nil:
 				lists = append(lists, found)
 			}
+			if f, ok := finderOf(place, found, paths); ok {
+				finders = append(finders, f)
+			}
 			local = append(local, paths...)
 		}
 	}
@@ -97,6 +101,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if twice != "" {
 		return nil, namedTwice(twice)
 	}
+	all.finders = finders
 	return all, nil
 }
 

@@ -33,6 +33,7 @@ type fileList struct {
 
 	table    *stream.Table // that the files are of; nil for bare files
 	plan     string        // the plan file that names the files, as people may see it; empty without one
+	finders  []finder      // the folders and globs that the files were found by
 	keys     *keyTexts     // partition values that a table's log or a plan tells; nil where paths do
 	warnings []stream.Text
 }
@@ -73,7 +74,7 @@ func listed(paths []string) *fileList {
 
 // empty is a list of files like these without any.
 func (l *fileList) empty() *fileList {
-	e := &fileList{table: l.table, plan: l.plan, warnings: l.warnings}
+	e := &fileList{table: l.table, plan: l.plan, finders: l.finders, warnings: l.warnings}
 	if l.keys != nil {
 		e.keys = newKeyTexts(l.keys.keys)
 	}

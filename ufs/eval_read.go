@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -91,7 +90,7 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 		var chosen *chunkio.Dataset
 		if chosen, err = ds.With(opt); err == nil {
 			if err = chosen.Check(); err == nil {
-				err = atomicfile.NotInput(e.Output, paths(ds.Inputs())...)
+				err = ds.NotInput(e.Output)
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -91,7 +90,7 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 		}
 	}
-	if err := atomicfile.NotInput(g.Output, ds.Paths()...); err != nil {
+	if err := ds.NotInput(g.Output); err != nil {
 		return nil, err
 	}
 	p := &pass{g: g, opt: opt}

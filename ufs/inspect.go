@@ -84,6 +84,9 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 		return nil, err
 	}
 	defer ds.Close()
+	if err := ds.NotInput(r.Output); err != nil {
+		return nil, err
+	}
 	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Notes: notes, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
 	var undecoded []stream.LeftOut
 	for _, f := range ds.Fields() {

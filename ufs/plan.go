@@ -5,7 +5,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/scalemodel"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -87,7 +86,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
 	}
 	defer ds.Close()
-	if err := atomicfile.NotInput(r.Output, paths(ds.Inputs())...); err != nil {
+	if err := ds.NotInput(r.Output); err != nil {
 		return nil, err
 	}
 	b, err := r.planSelection(ds)

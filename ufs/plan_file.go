@@ -78,7 +78,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
-	if err := atomicfile.NotInput(q.Output, append(ds.Paths(), r.Plan)...); err != nil {
+	if err := ds.NotInput(q.Output, r.Plan); err != nil {
 		return nil, err
 	}
 	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {

@@ -90,7 +90,7 @@ func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, err
 		return nil, r.wholeLimit(err)
 	}
 	defer ds.Close()
-	if err := atomicfile.NotInput(r.Output, append(paths(ds.Inputs()), r.Request.Options.Text("tree"))...); err != nil {
+	if err := ds.NotInput(r.Output, r.Request.Options.Text("tree")); err != nil {
 		return nil, err
 	}
 	e.Columns, e.LeftOut = ds.Columns(), ds.LeftOut()

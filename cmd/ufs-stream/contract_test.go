@@ -80,6 +80,33 @@ func TestInputIsNotReplaced(t *testing.T) {
 	must(t, "select", "--stats", stats, "-k", "3")
 }
 
+// TestOutputIsNoInput: no verb writes data where its own input takes it in the next time.
+func TestOutputIsNoInput(t *testing.T) {
+	dir, in := plant(t, 300, 1)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	must(t, "select", dir, "-k", "3", "-o", at("sel.json"))
+	must(t, "scan", dir, "-o", at("s.ufs"))
+	must(t, "convert", dir, "-o", at("_kept"))
+	must(t, "apply", dir, "--selection", at("sel.json"), "-o", at(".kept"))
+	seen := must(t, "inspect", dir)
+	for _, args := range [][]string{
+		{"convert", dir, "-o", at("parquet")},
+		{"convert", filepath.Join(dir, "*.parquet"), "-o", at("all.parquet")},
+		{"apply", dir, "--selection", at("sel.json"), "-o", at("sub")},
+		{"select", dir, "-k", "3", "-o", at("sel.csv")},
+		{"path", dir, "-k", "3", "-o", at("path.csv")},
+		{"eval", dir, "--selection", at("sel.json"), "-o", at("eval.csv")},
+		{"redundancy", dir, "-o", at("r.csv")},
+		{"inspect", dir, "-o", at("i.csv")},
+	} {
+		ends(t, exit.Usage, "would take it in the next time", args...)
+	}
+	ends(t, exit.Usage, "as "+at("_parquet"), "convert", dir, "-o", at("parquet"))
+	if again := must(t, "inspect", dir); again != seen {
+		t.Errorf("%d files, then\n%s\nwas\n%s", len(in), again, seen)
+	}
+}
+
 // TestDeviceOutput: a device is written to, not replaced.
 func TestDeviceOutput(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -55,9 +55,6 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 	if err != nil {
 		return err
 	}
-	for _, in := range seen.Inputs {
-		args = append(args, in.Path)
-	}
 	if err := atomicfile.NotInput(o.output.path, args...); err != nil {
 		return err
 	}

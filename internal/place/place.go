@@ -153,6 +153,59 @@ func Folder(key string) string {
 	return key + "/"
 }
 
+// Under is the path of arg below a folder, with slashes; ok is false where it lies elsewhere. A local
+// arg need not exist: the links on the way to it are followed, and it itself, which is replaced, is not.
+func Under(folder, arg string) (rel string, ok bool) {
+	switch {
+	case IsURL(folder) != IsURL(arg):
+		return "", false
+	case IsURL(folder):
+		x, err1 := store.Parse(folder)
+		y, err2 := store.Parse(arg)
+		if err1 != nil || err2 != nil || !Same(x.WithKey("").String(), y.WithKey("").String()) {
+			return "", false
+		}
+		rel, ok = strings.CutPrefix(Folder(y.Key), Folder(x.Key))
+		return strings.TrimSuffix(rel, "/"), ok
+	}
+	folder, err1 := Local(folder)
+	arg, err2 := Local(arg)
+	root, err3 := os.Stat(folder)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return "", false
+	}
+	dir, rel := split(arg)
+	real, err := filepath.EvalSymlinks(dir)
+	for err != nil && dir != "." && dir != filepath.Dir(dir) { // of folders that are not there yet
+		var last string
+		dir, last = split(dir)
+		rel = filepath.Join(last, rel)
+		real, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	for err == nil {
+		if fi, err := os.Stat(real); err == nil && os.SameFile(fi, root) {
+			return filepath.ToSlash(rel), true
+		}
+		if real == filepath.Dir(real) {
+			break
+		}
+		rel, real = filepath.Join(filepath.Base(real), rel), filepath.Dir(real)
+	}
+	return "", false
+}
+
+// split is the folder and the last part of a path. A part .. stays, as what it leads to depends on links.
+func split(arg string) (dir, last string) {
+	dir, last = filepath.Split(strings.TrimRight(arg, "/"+string(filepath.Separator)))
+	if dir == "" {
+		dir = "."
+	}
+	return dir, last
+}
+
 // Same reports whether two URLs name one object, as far as they tell: where one of them
 // leaves the endpoint to the environment, they are taken for the same.
 func Same(a, b string) bool {

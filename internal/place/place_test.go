@@ -2,6 +2,7 @@ package place
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -57,6 +58,52 @@ func TestParent(t *testing.T) {
 	} {
 		if got := Parent(arg); got != want {
 			t.Errorf("%s: %q, want %q", arg, got, want)
+		}
+	}
+}
+
+// TestUnder: links and parts .. on the way are followed, and what is to be made need not be there.
+func TestUnder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, err := range []error{os.MkdirAll("a/b", 0o700), os.Symlink("a/b", "l"), os.Symlink("..", "a/up"), os.Symlink("b/x", "a/x")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const no = "no"
+	for _, c := range []struct{ folder, arg, rel string }{
+		{"a", "a/n", "n"},
+		{"a/", "a/m/n/", "m/n"},
+		{"a", "l/n", "b/n"},
+		{"a", "l/../n", "n"}, // where l leads to, and not the folder it is in
+		{"a", "a/up/n", no},
+		{"a", "a/x", "x"}, // replaced, not followed
+		{"l", "a/b/n", "n"},
+		{"a", "file://" + here + "/a/n", "n"},
+		{here, "n", "n"},
+		{".", "a/./b/../m/n", "a/m/n"},
+		{"a/b", "a/n", no},
+		{"a", "ab/n", no},
+		{"none", "none/n", no},
+		{"s3://b/d", "s3://b/d/n" + query, "n"},
+		{"s3://b/d/" + query, "s3://b/d" + query, ""},
+		{"s3://b", "s3://b/d/n/", "d/n"},
+		{"s3://b/d", "s3://b/dd", no},
+		{"s3://b/d", "s3://c/d/n", no},
+		{"s3://b/d", "gs://b/d/n", no},
+		{"a", "s3://b/a/n", no},
+		{"s3://b/a", "a/n", no},
+	} {
+		rel, ok := Under(c.folder, c.arg)
+		if !ok {
+			rel = no
+		}
+		if rel != c.rel {
+			t.Errorf("%s below %s: %q, want %q", c.arg, c.folder, rel, c.rel)
 		}
 	}
 }

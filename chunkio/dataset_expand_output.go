@@ -1,0 +1,109 @@
+package chunkio
+
+import (
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// finder is an input that stands for the files that are found when it is read: a folder or a glob. An
+// output among them would be read as input the next time.
+type finder struct {
+	arg     string
+	folder  string // the place of arg itself, or of what its pattern begins below
+	pattern string // of paths below the folder; empty where all its data files are taken
+	files   bool   // the pattern has matched files, which are taken; else the data files of the folders that it has matched
+}
+
+// finderOf is arg as a finder of the files that it was expanded to; ok is false where it names one file.
+func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
+	f = finder{arg: arg, folder: arg}
+	if !store.IsURL(arg) {
+		local, err := place.Local(arg)
+		if err != nil || len(paths) == 0 || paths[0] == local {
+			return finder{}, false
+		}
+		f.folder = local
+		if _, err := os.Stat(local); err != nil {
+			f.folder, f.pattern = doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(local)))
+			first, err := filepath.Rel(f.folder, paths[0])
+			f.files = err == nil && matchKey(f.pattern, filepath.ToSlash(first))
+		}
+		return f, true
+	}
+	l, err := store.Parse(arg)
+	if err != nil || found == nil || found.count == 0 || found.at(0).path == l.String() {
+		return finder{}, false
+	}
+	if _, pattern := l.Glob(); pattern {
+		var folder string
+		if folder, f.pattern = doublestar.SplitPattern(strings.TrimSuffix(l.Key, "/")); folder == "." {
+			folder = ""
+		}
+		f.folder = l.WithKey(folder).String()
+		first, ok := place.Under(f.folder, found.at(0).path)
+		f.files = ok && matchKey(f.pattern, first)
+	}
+	return f, true
+}
+
+// takes reports whether a file of this path below the folder is found; it is the rule of walk and glob.
+func (f *finder) takes(rel string) bool {
+	switch {
+	case f.pattern == "":
+		return isDataKey(rel)
+	case matchKey(f.pattern, rel):
+		return skipName(path.Base(f.pattern)) || !skipName(path.Base(rel))
+	case f.files:
+		return false
+	}
+	folder := matchFolder(f.pattern, rel)
+	return folder != "" && isDataKey(rel[len(folder)+1:])
+}
+
+// notTaken refuses an output that the input would take in the next time: the file out, or files below it.
+func (l *fileList) notTaken(out string, below map[string]string) error {
+	if out == "" || out == "-" {
+		return nil
+	}
+	for _, f := range l.finders {
+		rel, ok := place.Under(f.folder, out)
+		if !ok {
+			continue
+		}
+		taken := below == nil && f.takes(rel)
+		for file := range maps.Values(below) {
+			if taken = f.takes(path.Join(rel, filepath.ToSlash(file))); taken {
+				break
+			}
+		}
+		switch {
+		case !taken:
+		case f.pattern != "":
+			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.arg))
+		default:
+			dir, base := path.Split(rel)
+			return stream.Usagef("{o} %s: this lies in the input %s, which would take it in the next time; name a place outside of that, or one that begins with _ or ., as %s",
+				place.Name(out), place.Name(f.arg), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
+		}
+	}
+	return nil
+}
+
+// NotInput refuses an output that would replace a file of the dataset or one of the others that a result is
+// made from, or that the inputs of the dataset would take in the next time: a *stream.UsageError.
+func (d *Dataset) NotInput(out string, others ...string) error {
+	if err := atomicfile.NotInput(out, append(d.Paths(), others...)...); err != nil {
+		return err
+	}
+	return d.catalog.list.notTaken(out, nil)
+}
