@@ -91,13 +91,15 @@ func folderToBe(out string, ofFolder bool, form Form) error {
 	if err != nil || place.IsURL(out) {
 		return err
 	}
-	switch info, err := os.Stat(local); {
-	case err != nil || info.IsDir(): // writing tells the rest
-		return nil
-	case ofFolder:
+	info, err := os.Stat(local)
+	there := err == nil && !info.IsDir()
+	switch {
+	case there && ofFolder:
 		return stream.Usagef("{o} %s: the output of a folder is a folder, and this is none; name a new folder", out)
+	case there:
+		return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.ending())
 	}
-	return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.ending())
+	return nil
 }
 
 // treePath is p as a path in one tree of all files: that of an object begins with its

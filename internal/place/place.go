@@ -175,31 +175,34 @@ func Under(folder, arg string) (rel string, ok bool) {
 		return "", false
 	}
 	dir, rel := split(arg)
-	real, err := filepath.EvalSymlinks(dir)
+	at, err := filepath.EvalSymlinks(dir)
 	for err != nil && dir != "." && dir != filepath.Dir(dir) { // of folders that are not there yet
 		var last string
 		dir, last = split(dir)
 		rel = filepath.Join(last, rel)
-		real, err = filepath.EvalSymlinks(dir)
+		at, err = filepath.EvalSymlinks(dir)
 	}
 	if err == nil {
-		real, err = filepath.Abs(real)
+		at, err = filepath.Abs(at)
 	}
 	for err == nil {
-		if fi, err := os.Stat(real); err == nil && os.SameFile(fi, root) {
+		if fi, err := os.Stat(at); err == nil && os.SameFile(fi, root) {
 			return filepath.ToSlash(rel), true
 		}
-		if real == filepath.Dir(real) {
+		if at == filepath.Dir(at) {
 			break
 		}
-		rel, real = filepath.Join(filepath.Base(real), rel), filepath.Dir(real)
+		rel, at = filepath.Join(filepath.Base(at), rel), filepath.Dir(at)
 	}
 	return "", false
 }
 
 // split is the folder and the last part of a path. A part .. stays, as what it leads to depends on links.
 func split(arg string) (dir, last string) {
-	dir, last = filepath.Split(strings.TrimRight(arg, "/"+string(filepath.Separator)))
+	for len(arg) > 1 && os.IsPathSeparator(arg[len(arg)-1]) {
+		arg = arg[:len(arg)-1]
+	}
+	dir, last = filepath.Split(arg)
 	if dir == "" {
 		dir = "."
 	}
