@@ -98,6 +98,27 @@ func TestWideForms(t *testing.T) {
 	}
 }
 
+// A null of the only column is a row of CSV all the same, of numbers and of texts.
+func TestNullsOfOneColumn(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.ndjson"), filepath.Join(dir, "out.csv")
+	formattest.Must(t, os.WriteFile(in, []byte(`{"x":null,"s":"a"}
+{"x":1.5,"s":null}
+{"x":null,"s":"b"}
+{"x":2,"s":null}
+`), 0o644))
+	for _, column := range []string{"x", "s"} {
+		_, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Also: []string{column}, Form: FormCSV})
+		formattest.Must(t, err)
+		ds, err := Open(t.Context(), []string{out}, Options{})
+		formattest.Must(t, err)
+		if f := ds.Fields(); ds.Rows() != 4 || len(f) != 1 || f[0].Nulls != 2 {
+			t.Errorf("%s: %d rows, %+v", column, ds.Rows(), f)
+		}
+		formattest.Must(t, ds.Close())
+	}
+}
+
 // TestOutputForm: the ending and the format agree, or one of them is given.
 func TestOutputForm(t *testing.T) {
 	for _, c := range []struct {

@@ -25,8 +25,9 @@ func (t *Table) Arrow(w io.Writer) (Sink, error) {
 }
 
 // CSV returns a sink of CSV (RFC 4180) with a line of names: an empty field is null, and an empty
-// text is quoted. Numbers read back the same, times are ISO 8601, and texts are as they are: one
-// that begins with = stays so, and it is the spreadsheet's to take it as text.
+// text is quoted; so is the null of the only column, as a blank line is no row. Numbers read back
+// the same, times are ISO 8601, and texts are as they are: one that begins with = stays so, and it
+// is the spreadsheet's to take it as text.
 func (t *Table) CSV(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
@@ -58,6 +59,9 @@ func (c *csvSink) Write(r arrow.Record) error {
 		for i, a := range r.Columns() {
 			c.separate(i)
 			if a.IsNull(row) {
+				if len(c.write) == 1 {
+					c.text(nil)
+				}
 				continue
 			}
 			var isText bool
