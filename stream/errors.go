@@ -123,6 +123,7 @@ type MemoryError struct {
 	What        string // what needs the memory or scratch space
 	Need, Limit int64  // bytes
 	Option      string // that sets the limit: MemoryLimit where empty, or ScratchSize
+	AtLeast     bool   // more than Need may be needed
 	Or          Text   // what else helps; empty says nothing
 }
 
@@ -133,8 +134,12 @@ func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == 
 
 // Spell is Error with options spelled by say.
 func (e *MemoryError) Spell(say Spelling) string {
-	text := Textf("%s needs %s but the limit is %s; raise it: %v %dMiB",
-		e.What, mib(e.Need), mib(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(say)
+	needs := "needs"
+	if e.AtLeast {
+		needs = "needs at least"
+	}
+	text := Textf("%s %s %s but the limit is %s; raise it: %v %dMiB",
+		e.What, needs, mib(e.Need), mib(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(say)
 	if e.Or.Format != "" {
 		text += "; or " + e.Or.Spell(say)
 	}

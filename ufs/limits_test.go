@@ -1,10 +1,21 @@
 package ufs
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TestLimitIsBesideWhatTheCallerHolds: a run has the memory that it was given also in a process that holds
@@ -50,5 +61,41 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	process.collecting = 0
 	if after := debug.SetMemoryLimit(-1); after != before {
 		t.Errorf("the caller's limit was %d and is %d", before, after)
+	}
+}
+
+// TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to
+// find out what else it needs, and the refusal says that it is a lower bound.
+func TestRefusalKeepsWithinTheLimit(t *testing.T) {
+	const elements = 3_000_000
+	list := arrow.FixedSizeListOf(elements, arrow.PrimitiveTypes.Float32)
+	path := filepath.Join(t.TempDir(), "wide.arrow")
+	file := must.Get(os.Create(path))(t)
+	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(arrow.NewSchema([]arrow.Field{{Name: "v", Type: list}}, nil))))(t)
+	must.Do(t, errors.Join(w.Close(), file.Close()))
+	for _, memory := range []int64{1, 128 << 20} {
+		q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: memory}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Plan(t.Context(), q)
+		runtime.ReadMemStats(&after)
+		short, ok := errors.AsType[*stream.MemoryError](err)
+		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != memory || !strings.Contains(err.Error(), "needs at least") {
+			t.Errorf("in %d bytes: %v", memory, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > reopenedBytes {
+			t.Errorf("in %d bytes: %d were allocated", memory, took)
+		}
+	}
+}
+
+// TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.
+func TestRefusalHearsTheContext(t *testing.T) {
+	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).settle(t.Context()))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := r.leastMemory(ctx, r.Inputs, r.reading(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -227,15 +227,38 @@ func (b Budget) refusal() error {
 	return &stream.MemoryError{What: "this run", Need: b.Smallest, Limit: b.Limit}
 }
 
-// leastMemory turns a complaint of opening the input about memory into the refusal of
-// the whole plan, which it makes by opening the input without that limit.
+// reopenedBytes is what the input that is too large for the limit may take where it is opened again only to
+// plan: as much as the program, so that a refusal stays within twice what any run takes. It holds
+// 20,000 columns of Parquet in a few row groups, or the names of 250,000 list elements.
+const reopenedBytes = programBytes
+
+// leastMemory turns a complaint of opening the input about memory into the refusal of the whole plan, which
+// names the smallest limit that is enough. It makes the plan by opening the input with reopenedBytes. Of an
+// input that does not fit there either, or had as much already, only a lower bound is known: what it
+// complains about. To open it without a limit took 740 MB of 128 MiB.
 func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
-	opt.Memory = 0
+	if opt.Memory >= reopenedBytes {
+		return r.atLeast(err)
+	}
+	opt.Memory = reopenedBytes
+	return r.planAgain(ctx, inputs, opt, plan, err)
+}
+
+// planAgain opens the input for the refusal of its plan, and where there is none, complains as before.
+func (r *run) planAgain(ctx context.Context, inputs []string, opt chunkio.Options, plan func(*chunkio.Dataset) (Budget, error), err error) error {
 	ds, openErr := openDataset(ctx, inputs, opt)
-	if openErr != nil {
+	switch {
+	case ctx.Err() != nil:
+		if openErr == nil {
+			ds.Close()
+		}
+		return ctx.Err()
+	case errors.As(openErr, new(*stream.MemoryError)):
+		return r.atLeast(openErr)
+	case openErr != nil:
 		return r.wholeLimit(err)
 	}
 	defer ds.Close()
@@ -243,6 +266,15 @@ func (r *run) leastMemory(ctx context.Context, inputs []string, opt chunkio.Opti
 		return planErr
 	}
 	return r.wholeLimit(err)
+}
+
+// atLeast is wholeLimit of a complaint of opening the input, to which the plan adds more.
+func (q *Request) atLeast(err error) error {
+	err = q.wholeLimit(err)
+	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.OfMemory() {
+		m.AtLeast = true
+	}
+	return err
 }
 
 // enforce tells the Go runtime to keep to the planned peak rather than to the whole

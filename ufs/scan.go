@@ -224,7 +224,9 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 	err = r.profile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.sampleBytes = m.Need
-		return r.leastMemory(ctx, r.Inputs, r.reading(), plan, err)
+		opt := r.reading()
+		opt.Memory = max(opt.Memory, reopenedBytes)
+		return r.planAgain(ctx, r.Inputs, opt, plan, err)
 	}
 	if err == nil && r.profile.sample != nil {
 		r.sampleBytes = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
