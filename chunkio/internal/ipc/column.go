@@ -12,6 +12,7 @@ import (
 type column struct {
 	format.Leaf
 	structs []*field // the structs around it, outermost first: a null one makes it null
+	own     *field   // the array of a value a row; nil for the entries of maps
 	list    *field   // the list whose elements it holds; nil for scalars
 	value   *field   // its numbers; nil where they cannot be decoded
 	text    *field   // its values for DecodeTexts; nil where NoClass says why
@@ -27,7 +28,7 @@ func (s *schema) addColumns(f *field, name string, structs []*field) {
 		}
 		return
 	}
-	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs}
+	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, structs: structs, own: f}
 	if len(structs) > 0 {
 		for _, outer := range structs {
 			c.Path = append(c.Path, outer.name)
@@ -215,21 +216,32 @@ func (s *schema) largestBatch(codec int) *batch {
 	return b
 }
 
-// addNulls counts what a batch promises about the column's nulls: exact for scalars
-// whose structs are never null, 0 where nothing is null, else unknown.
-func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
-	if c.value == nil || c.Nulls < 0 {
+// addNulls counts what a batch promises about the column's nulls: exact for scalars, and for whole values of
+// other types, whose structs are never null, 0 where nothing is null, else unknown.
+func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary, texts map[int64]*textDictionary) {
+	if c.Nulls < 0 {
 		return
 	}
+	arrays, scalar := c.arrays(), c.value
+	if c.value == nil {
+		arrays, scalar = c.wholeArrays(), c.own
+		if c.own.kind == arrowUnion || c.own.index != nil && texts[c.own.dict].mayHaveNulls() {
+			c.Nulls = -1 // a union's are its children's, value by value
+			return
+		}
+	}
 	outer, inner := int64(0), int64(0)
-	for _, f := range c.arrays() {
+	for _, f := range arrays {
 		if b.nodes[f.node].nulls == unknownNulls {
 			c.Nulls = -1
 			return
 		}
-		if f == c.value {
+		switch {
+		case f == scalar && f.kind == arrowNull && f.index == nil:
+			inner = b.nodes[f.node].length
+		case f == scalar:
 			inner = b.nodes[f.node].nulls
-		} else {
+		default:
 			outer += b.nodes[f.node].nulls
 		}
 		if d := dicts[f.dict]; f.index != nil && d != nil && d.nulls > 0 {
@@ -243,6 +255,15 @@ func (c *column) addNulls(b *batch, dicts map[int64]*numberDictionary) {
 	default:
 		c.Nulls = -1
 	}
+}
+
+// wholeArrays lists the arrays that say whether a value that is no number is null, outermost first.
+func (c *column) wholeArrays() []*field {
+	list := append(append([]*field(nil), c.structs...), c.own)
+	if c.own.kind == arrowRunEnd && c.own.index == nil {
+		list = append(list, c.own.children...)
+	}
+	return list
 }
 
 func (s *schema) leaves() []format.Leaf {

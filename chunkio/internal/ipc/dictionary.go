@@ -3,6 +3,7 @@ package ipc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
@@ -111,6 +112,11 @@ func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyRea
 	}
 	next.batches = append(next.batches, textBatch{d.batch, body})
 	dicts[d.id] = next
+}
+
+// mayHaveNulls reports whether some value is null, as far as known: of what was not read it may be.
+func (d *textDictionary) mayHaveNulls() bool {
+	return d == nil || slices.ContainsFunc(d.batches, func(b textBatch) bool { return len(b.nodes) == 0 || b.nodes[0].nulls != 0 })
 }
 
 // size is the bytes of the messages.

@@ -219,7 +219,7 @@ func (f *File) readBatches() error {
 		}
 		for l := range f.schema.columns {
 			c := &f.schema.columns[l]
-			c.addNulls(&g.batch, f.dicts)
+			c.addNulls(&g.batch, f.dicts, f.texts)
 			c.Packed = max(c.Packed, format.Bytes(g.extents(c)))
 			if c.value != nil {
 				c.Scratch = max(c.Scratch, c.scratchFor(&g.batch))
