@@ -152,7 +152,7 @@ func footerBytes(in format.Input, memory int64) (raw []byte, start int64, err er
 		return nil, 0, advise(stream.Dataf(in.Name(), "damaged footer: it claims %d bytes in a file of %d", n, size), again)
 	}
 	if n > memory {
-		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory}
+		return nil, 0, &stream.MemoryError{What: "the footer of " + in.Name(), Need: n, Limit: memory, AtLeast: true} // parsed, it takes more
 	}
 	raw = room.Make[byte](int(n)) // a pass over a file of 50,000 row groups has 40 MB again, beside those of the last one
 	if err := format.ReadAt(in, raw, start); err != nil {

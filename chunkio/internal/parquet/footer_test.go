@@ -57,6 +57,9 @@ func TestOpenMemory(t *testing.T) {
 		if _, err := Open(formattest.NewMemory(file), limit); !errors.As(err, &memory) || !memory.OfMemory() {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
+		if _, err := Open(formattest.NewMemory(file), memory.Need); (err != nil) != memory.AtLeast {
+			t.Errorf("limit %d: at least %v, and with the limit that is named %v", limit, memory.AtLeast, err)
+		}
 	}
 	f, err := Open(formattest.NewMemory(file), memory.Need)
 	if err != nil {
