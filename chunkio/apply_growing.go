@@ -87,13 +87,8 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	if err != nil {
 		return nil, err
 	}
-	if r := &a.report.Resumed; len(marks) == 0 {
-		switch g.file.Refused() {
-		case atomicfile.Outdated:
-			r.Outdated = 1
-		case atomicfile.Altered:
-			r.Altered = 1
-		}
+	if len(marks) == 0 {
+		a.report.Resumed.count(g.file.Refused())
 	}
 	if a.opt.Form != FormParquet {
 		g.file.Advise(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))

@@ -23,6 +23,18 @@ type Resumed struct {
 	Rows     int64 // of one file, that were taken as they are
 }
 
+// count counts a file of that fate.
+func (r *Resumed) count(fate atomicfile.Fate) {
+	switch fate {
+	case atomicfile.Outdated:
+		r.Outdated++
+	case atomicfile.Altered:
+		r.Altered++
+	case atomicfile.Whole:
+		r.Whole++
+	}
+}
+
 // Unfinished is an Apply that was broken off, whose memory limit was too low for the rest, or that a store kept
 // from it, when a part of its output was finished. It waits for the next Apply to the same output.
 type Unfinished struct {
@@ -100,21 +112,15 @@ func (a *applier) finished(ctx context.Context, dir *atomicfile.Dir, i int, rel,
 	if err != nil {
 		return false, err
 	}
-	r := &a.report.Resumed
-	switch fate {
-	case atomicfile.Outdated:
-		r.Outdated++
-	case atomicfile.Altered:
-		r.Altered++
-	case atomicfile.Whole:
-		r.Whole++
-		a.report.Files++
-		a.report.Rows += f.Rows
-		a.report.Bytes += f.Bytes
-		a.pass(a.catalog.files[i].rows())
-		return true, nil
+	a.report.Resumed.count(fate)
+	if fate != atomicfile.Whole {
+		return false, nil
 	}
-	return false, nil
+	a.report.Files++
+	a.report.Rows += f.Rows
+	a.report.Bytes += f.Bytes
+	a.pass(a.catalog.files[i].rows())
+	return true, nil
 }
 
 // pass goes past rows of the input whose output is there.

@@ -255,6 +255,9 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 			if report.Resumed.Rows != c.rows {
 				t.Errorf("gone on behind %d rows, want %d", report.Resumed.Rows, c.rows)
 			}
+			if r := report.Resumed; r.Outdated+r.Altered > 0 != (c.rows == 0) {
+				t.Errorf("what is given up is told of as %+v", r)
+			}
 			fresh := filepath.Join(t.TempDir(), "out.parquet")
 			mustApply(t, files(in), fresh, opt)
 			if !maps.Equal(must.Files(t, filepath.Dir(fresh)), map[string]string{"out.parquet": string(must.Get(os.ReadFile(out))(t))}) {
