@@ -51,7 +51,7 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 	}
 	for i, p := range a.catalog.parts {
 		if slices.ContainsFunc(columns, func(c copier.Column) bool { return c.Name == p.key }) {
-			return nil, clash(a.catalog, entry{columnName: columnName{flat: p.key}, leaf: -1})
+			return nil, clash(a.catalog, entry{origin: &origin{leaf: -1}, flat: p.key})
 		}
 		columns = append(columns, copier.Column{Name: p.key, Kind: copier.FromPartition, Part: i, Element: -1})
 	}

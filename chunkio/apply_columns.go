@@ -67,7 +67,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		}
 		if !ok {
 			if !a.hasField(name) {
-				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(namesOf(entries))))
+				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, flatNames(entries)))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
 		}
@@ -85,7 +85,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 // absent is the error of a selected column that the input does not have, or has in a list whose elements are
 // no columns here.
 func (a *applier) absent(entries []entry, name string) error {
-	e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(namesOf(entries))))
+	e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
 		for _, list := range entries {
 			if list.flat == name[:at] && list.why != "" {

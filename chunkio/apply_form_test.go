@@ -112,7 +112,7 @@ func TestNullsOfOneColumn(t *testing.T) {
 		formattest.Must(t, err)
 		ds, err := Open(t.Context(), []string{out}, Options{})
 		formattest.Must(t, err)
-		if f := ds.Fields(); ds.Rows() != 4 || len(f) != 1 || f[0].Nulls != 2 {
+		if f := slices.Collect(ds.Fields()); ds.Rows() != 4 || len(f) != 1 || f[0].Nulls != 2 {
 			t.Errorf("%s: %d rows, %+v", column, ds.Rows(), f)
 		}
 		formattest.Must(t, ds.Close())

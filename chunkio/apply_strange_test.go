@@ -66,7 +66,7 @@ func typesOf(t *testing.T, path string) string {
 	ds, err := Open(t.Context(), []string{path}, Options{})
 	formattest.Must(t, err)
 	var words []string
-	for _, f := range ds.Fields() {
+	for f := range ds.Fields() {
 		words = append(words, strings.TrimSpace(f.Name+" "+f.Type+" "+f.Why))
 	}
 	return strings.Join(words, ", ")

@@ -335,8 +335,8 @@ func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
 
-// Fields lists every column, feature or not.
-func (d *Dataset) Fields() []Field { return describe(d.catalog, d.opt, d.sparse) }
+// Fields yields every column, feature or not.
+func (d *Dataset) Fields() iter.Seq[Field] { return describe(d.catalog, d.opt, d.sparse) }
 
 // WithNulls is the number of features of which the metadata tells that values are null.
 func (d *Dataset) WithNulls() int { return d.features.withNulls }

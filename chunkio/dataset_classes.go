@@ -69,7 +69,7 @@ func (d *distinct) add(value []byte) (int32, error) {
 func labelRead(c *catalog, entries []entry, name string) (*read, error) {
 	for _, e := range entries {
 		switch {
-		case !e.matches(name):
+		case !e.name().matches(name):
 		case e.refused:
 			return nil, undecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].List:

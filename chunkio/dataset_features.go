@@ -47,26 +47,43 @@ type features struct {
 	refusal   error // why these features cannot be read; Check returns it
 }
 
-// featureBytes is what naming and choosing a column takes while it lasts, or two Datasets' names
-// after that: 190 MB were measured for a million.
+// featureBytes is what naming and choosing a column takes while it lasts, or two Datasets' names and what
+// a run may choose of them after that: of 3,000,000 list elements 124 to 208 bytes each were allocated until
+// the run was planned, those that become garbage too.
 const featureBytes = 200
 
 // partitionKey is why a key of the folders is no feature: it says where rows are kept, and is one
 // only where Options.Columns name it, exactly or by a glob.
 const partitionKey = "a partition key: to use it, name it among the columns"
 
-// entry is one flattened column of the catalog, with what becomes of it.
+// entry is one flattened column of the catalog. It is small, as lists have millions of them.
 type entry struct {
-	columnName
-	leaf, part, element int
-	typ                 string
-	nulls               int64
-	why                 string // why it can be no feature, unless the options leave it out
-	refused             bool   // it would be a feature, but why says that it cannot be decoded
-	made                *made  // how it and others are made of the leaf's texts; nil for others
-	width               int    // then: how many are
-	block               string // the leaf that it is made of, together with others: stream.Column.Block
-	missing             int    // 1 + the entry of which it says whether it is missing; 0 for others
+	*origin
+	flat    string
+	element int
+	missing int // 1 + the entry of which it says whether it is missing; 0 for others
+}
+
+// origin is the leaf or partition column that entries are elements of, or are made of, with what becomes of them.
+type origin struct {
+	leaf, part int
+	list       string // the name that means all of them; empty for a column by itself
+	typ        string
+	nulls      int64
+	why        string // why they can be no features, unless the options leave them out
+	refused    bool   // they would be features, but why says that they cannot be decoded
+	made       *made  // how they are made of the leaf's texts; nil for others
+	width      int    // then: how many are
+	block      string // the leaf that they are made of, together with others: stream.Column.Block
+}
+
+// name is what patterns are matched against.
+func (e *entry) name() columnName {
+	n := columnName{flat: e.flat, list: e.list}
+	if e.missing > 0 {
+		n.of = indicated(e.flat)
+	}
+	return n
 }
 
 // resolve chooses the features: leaves in the first file's order, list elements in
@@ -84,7 +101,13 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &features{columns: make([]stream.Column, 0, len(entries))}
+	left := 0
+	for i, e := range entries {
+		if why[i] != "" || e.refused {
+			left++
+		}
+	}
+	f := &features{columns: make([]stream.Column, 0, len(entries)-left), leftOut: slices.Grow([]stream.LeftOut(nil), left)}
 	for i, e := range entries {
 		switch {
 		case why[i] != "":
@@ -146,30 +169,26 @@ const (
 func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
 	shared := sharedOf(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.matches(role.name) }) {
-			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(namesOf(entries))))
+		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.missing == 0 && e.name().matches(role.name) }) {
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(entries)))
 		}
 		if err := RefuseShared(role.option, []string{role.name}, shared); err != nil {
 			return nil, err
 		}
 	}
-	asked := make([]string, len(entries))
-	if len(opt.Columns)+len(opt.Exclude) > 0 {
-		var err error
-		if asked, err = askedFor(namesOf(entries), shared, opt.Columns, opt.Exclude); err != nil {
-			return nil, err
-		}
+	why, err := askedFor(len(entries), func(i int) columnName { return entries[i].name() }, shared, opt.Columns, opt.Exclude)
+	if err != nil {
+		return nil, err
 	}
 	decided := make(map[string]string, len(opt.LeaveOut))
 	for _, l := range opt.LeaveOut {
 		decided[l.Name] = l.Why
 	}
-	why := make([]string, len(entries))
 	for i, e := range entries {
 		switch {
-		case e.matches(opt.Label):
+		case e.name().matches(opt.Label):
 			why[i] = "label"
-		case e.matches(opt.Weight):
+		case e.name().matches(opt.Weight):
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
@@ -177,8 +196,7 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
-		case asked[i] != "":
-			why[i] = asked[i]
+		case why[i] != "": // as asked for
 		case e.why == SharedName: // renamed, it would be a feature: an option that decides against it wins
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
@@ -190,22 +208,25 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 	return why, nil
 }
 
-// askedFor says why {columns} and {exclude} leave out the columns of these names, "" where they do not. Those of left
+// askedFor says why {columns} and {exclude} leave out the n columns of these names, "" where they do not. Those of left
 // that share a name are not to be included.
-func askedFor(names []columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
+func askedFor(n int, name func(int) columnName, left []stream.LeftOut, include, exclude []string) ([]string, error) {
+	why := make([]string, n)
+	if len(include)+len(exclude) == 0 {
+		return why, nil
+	}
 	if err := RefuseShared("columns", include, left); err != nil {
 		return nil, err
 	}
-	included, err := matchPatterns("columns", include, names)
+	included, err := matchPatterns("columns", include, n, name)
 	if err != nil {
 		return nil, err
 	}
-	excluded, err := matchPatterns("exclude", exclude, names)
+	excluded, err := matchPatterns("exclude", exclude, n, name)
 	if err != nil {
 		return nil, err
 	}
-	why := make([]string, len(names))
-	for i := range names {
+	for i := range why {
 		switch {
 		case excluded[i]:
 			why[i] = Excluded
@@ -214,14 +235,6 @@ func askedFor(names []columnName, left []stream.LeftOut, include, exclude []stri
 		}
 	}
 	return why, nil
-}
-
-func namesOf(entries []entry) []columnName {
-	names := make([]columnName, len(entries))
-	for i, e := range entries {
-		names[i] = e.columnName
-	}
-	return names
 }
 
 // matches tells whether a name given by the user means this column or its list.
@@ -343,7 +356,7 @@ func targetRead(c *catalog, entries []entry, name string) (r *read, codes bool) 
 	for _, e := range entries {
 		var one read
 		switch {
-		case !e.matches(name) || e.refused:
+		case !e.name().matches(name) || e.refused:
 			continue
 		case e.flat == name && e.why == "" && e.made == nil:
 			one = newRead(e, widthOf(c, e, nil))

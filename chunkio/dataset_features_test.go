@@ -28,7 +28,7 @@ func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 	if !slices.Equal(ds.LeftOut(), want) {
 		t.Errorf("left out %v, want %v", ds.LeftOut(), want)
 	}
-	fields := ds.Fields()
+	fields := slices.Collect(ds.Fields())
 	if len(fields) != 9 {
 		t.Errorf("%d fields, want 9", len(fields))
 	}
@@ -94,7 +94,7 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if f := ds.Fields(); f[0].Used != true || f[1].Used || f[1].Why == "" {
+	if f := slices.Collect(ds.Fields()); f[0].Used != true || f[1].Used || f[1].Why == "" {
 		t.Errorf("fields %+v", f)
 	}
 	for _, opt := range []Options{{Exclude: []string{"b"}}, {Label: "b"}, {Columns: []string{"a"}}} {

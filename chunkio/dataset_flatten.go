@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -9,31 +10,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// describe lists every column for inspect.
-func describe(c *catalog, opt Options, sparse *sparseSpec) []Field {
-	entries, err := flatten(c, opt, sparse)
-	if err != nil {
-		return nil // resolve has succeeded with these arguments
-	}
-	why, err := reasons(entries, opt, sparse)
-	if err != nil {
-		return nil
-	}
-	fields := make([]Field, len(entries))
-	for i, e := range entries {
-		if why[i] == "" {
-			why[i] = e.why
+// describe yields every column for inspect.
+func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
+	return func(yield func(Field) bool) {
+		entries, err := flatten(c, opt, sparse)
+		if err != nil {
+			return // resolve has succeeded with these arguments
 		}
-		fields[i] = Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: why[i] == "", Why: why[i]}
+		why, err := reasons(entries, opt, sparse)
+		if err != nil {
+			return
+		}
+		for i, e := range entries {
+			w := cmp.Or(why[i], e.why)
+			if !yield(Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: w == "", Why: w}) {
+				return
+			}
+		}
 	}
-	return fields
 }
 
 // flatten lists the columns by the names users know them by, and refuses names that clash.
 func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
+	origins := make([]origin, len(c.leaves)+len(c.parts))
 	for i, l := range c.leaves {
-		e := entry{columnName: columnName{flat: l.Name}, leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused
 			if sparse.features == 0 {
@@ -67,7 +70,9 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		}
 	}
 	for i, p := range c.parts {
-		entries = append(entries, entry{columnName: columnName{flat: p.key}, leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why})
+		of := &origins[len(c.leaves)+i]
+		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why}
+		entries = append(entries, entry{origin: of, flat: p.key})
 	}
 	if opt.Indicators {
 		entries = addIndicators(entries, opt)

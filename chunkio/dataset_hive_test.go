@@ -52,7 +52,7 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 				why = l.Why
 			}
 		}
-		for _, f := range ds.Fields() { // inspect says the same
+		for f := range ds.Fields() { // inspect says the same
 			if f.Name == "year" && (f.Why != c.why || f.Used != (c.why == "")) {
 				t.Errorf("%+v: inspect says %+v", c.opt, f)
 			}

@@ -66,8 +66,9 @@ func addParts(entries []entry, e entry, parts []string) []entry {
 	e.made, e.width = &made{circles: names}, len(parts)
 	for k, name := range parts {
 		e.flat, e.element = name, k
-		if k > 0 {
-			e.typ = "double"
+		if k == 1 {
+			circle := *e.origin
+			e.origin, circle.typ = &circle, "double"
 		}
 		entries = append(entries, e)
 	}
@@ -80,6 +81,9 @@ const indicatorPrefix = "is_missing("
 // IndicatorOf is the name of the feature that says whether another is missing.
 func IndicatorOf(name string) string { return indicatorPrefix + name + ")" }
 
+// indicated is the name of the feature of which an indicator says whether it is missing.
+func indicated(name string) string { return name[len(indicatorPrefix) : len(name)-1] }
+
 // IsIndicator reports whether a name is one that IndicatorOf makes.
 func IsIndicator(name string) bool {
 	return strings.HasPrefix(name, indicatorPrefix) && strings.HasSuffix(name, ")")
@@ -88,14 +92,15 @@ func IsIndicator(name string) bool {
 // addIndicators adds an entry for every one that may be a feature and has nulls, as the footers
 // tell, or may have some where they do not. Partition keys have none, nor have labels and weights.
 func addIndicators(entries []entry, opt Options) []entry {
+	var before, of *origin // of the last indicator: those of a list have one
 	for i, e := range entries {
-		if !e.mayMiss() || e.matches(opt.Label) || e.matches(opt.Weight) {
+		if !e.mayMiss() || e.name().matches(opt.Label) || e.name().matches(opt.Weight) {
 			continue
 		}
-		entries = append(entries, entry{
-			columnName: columnName{flat: IndicatorOf(e.flat), list: e.list, of: e.flat}, leaf: e.leaf, part: -1, element: e.element, typ: "bool", missing: i + 1,
-			made: e.made, width: e.width,
-		})
+		if e.origin != before {
+			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", made: e.made, width: e.width}
+		}
+		entries = append(entries, entry{origin: of, flat: IndicatorOf(e.flat), element: e.element, missing: i + 1})
 	}
 	return entries
 }

@@ -1,7 +1,6 @@
 package chunkio
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -18,65 +17,84 @@ type columnName struct {
 	of         string // of what says whether another is missing: that one's name, which {columns} and {exclude} mean both by
 }
 
-// matchPatterns returns which of the names match any of the patterns of an option. A
+// matchPatterns returns which of the n names match any of the patterns of an option. A
 // pattern that is exactly a name means that name only, whatever glob characters it
-// has. A pattern that matches nothing is a usage error.
-func matchPatterns(option string, patterns []string, names []columnName) ([]bool, error) {
-	matched := make([]bool, len(names))
+// has. A pattern that matches nothing is a usage error. It is patterns that are indexed: there may be
+// thousands of them, and millions of names, which are not kept.
+func matchPatterns(option string, patterns []string, n int, name func(int) columnName) ([]bool, error) {
+	matched := make([]bool, n)
 	if len(patterns) == 0 {
 		return matched, nil
 	}
 	if option != "columns" && option != "exclude" {
-		names = apart(names)
+		name = apart(name)
 	}
-	exact := indexNames(names)
+	found := make(map[string]bool, len(patterns)) // of those that are a name
 	for _, pattern := range patterns {
-		found := exact.mark(matched, pattern)
-		if !found {
-			if !doublestar.ValidatePattern(hideSlash(pattern)) {
-				return nil, stream.Usagef("%v %s: malformed glob", stream.Option(option), pattern)
+		found[pattern] = false
+	}
+	for i := range matched {
+		mark := func(s string) {
+			if _, asked := found[s]; asked {
+				found[s], matched[i] = true, true
 			}
-			found = markGlob(matched, hideSlash(pattern), names)
 		}
-		if !found {
-			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(option), pattern, suggest.DidYouMean(pattern, flatNames(names)))
+		names := name(i)
+		if mark(names.flat); names.list != "" {
+			mark(names.list)
+		}
+		if names.of != "" {
+			mark(names.of)
+		}
+	}
+	for _, pattern := range patterns {
+		if found[pattern] {
+			continue
+		}
+		if !doublestar.ValidatePattern(hideSlash(pattern)) {
+			return nil, stream.Usagef("%v %s: malformed glob", stream.Option(option), pattern)
+		}
+		if !markGlob(matched, hideSlash(pattern), name) {
+			flat := make([]string, n)
+			for i := range flat {
+				flat[i] = name(i).flat
+			}
+			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(option), pattern, suggest.DidYouMean(pattern, flat))
 		}
 	}
 	return matched, nil
 }
 
-// apart are names that say nothing of others.
-func apart(names []columnName) []columnName {
-	names = slices.Clone(names)
-	for i := range names {
-		if n := &names[i]; n.of != "" {
+// apart makes names that say nothing of others.
+func apart(name func(int) columnName) func(int) columnName {
+	return func(i int) columnName {
+		n := name(i)
+		if n.of != "" {
 			n.of, n.list = "", ""
 		}
+		return n
 	}
-	return names
 }
 
 // MatchColumns is Match for features, of which those of a block go by its name as well.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
-	return matchPatterns(option, patterns, featureNames(columns))
+	return matchPatterns(option, patterns, len(columns), func(i int) columnName { return featureName(columns[i]) })
 }
 
-func featureNames(columns []stream.Column) []columnName {
-	names := make([]columnName, len(columns))
-	for i, c := range columns {
-		if names[i] = nameOf(c.Name); c.Block != "" {
-			names[i].list = c.Block
-		}
+func featureName(c stream.Column) columnName {
+	n := nameOf(c.Name)
+	if c.Block != "" {
+		n.list = c.Block
 	}
-	return names
+	return n
 }
 
 // nameOf finds the list that a name is an element of, and the feature that it says of whether it
 // is missing.
 func nameOf(name string) (n columnName) {
 	n.flat = name
-	if of, ok := strings.CutPrefix(name, indicatorPrefix); ok && strings.HasSuffix(of, ")") {
-		n.of = strings.TrimSuffix(of, ")")
+	if IsIndicator(name) {
+		n.of = indicated(name)
 		name = n.of
 	}
 	if at := strings.LastIndexByte(name, '['); at > 0 && strings.HasSuffix(name, "]") {
@@ -89,52 +107,12 @@ func nameOf(name string) (n columnName) {
 // the rules of Options.Columns. A pattern that matches none is a *stream.UsageError
 // that names the option and, where one is near, the name that may be meant.
 func Match(option string, patterns, names []string) ([]bool, error) {
-	columns := make([]columnName, len(names))
-	for i, name := range names {
-		columns[i] = nameOf(name)
-	}
-	return matchPatterns(option, patterns, columns)
+	return matchPatterns(option, patterns, len(names), func(i int) columnName { return nameOf(names[i]) })
 }
 
-// nameIndex finds the columns of a name: looking through all of them for each of
-// 16,000 patterns takes seconds.
-type nameIndex struct {
-	last map[string]int // a name's last place, 3·column for a flat name, one more for a list's, two for what it is of
-	next []int          // the place before it of the same name; -1 for none
-}
-
-func indexNames(names []columnName) nameIndex {
-	x := nameIndex{make(map[string]int, len(names)), make([]int, 3*len(names))}
-	add := func(name string, place int) {
-		before, ok := x.last[name]
-		if !ok {
-			before = -1
-		}
-		x.last[name], x.next[place] = place, before
-	}
-	for i, n := range names {
-		add(n.flat, 3*i)
-		if n.list != "" {
-			add(n.list, 3*i+1)
-		}
-		if n.of != "" {
-			add(n.of, 3*i+2)
-		}
-	}
-	return x
-}
-
-// mark marks the columns of exactly that name.
-func (x nameIndex) mark(matched []bool, name string) bool {
-	place, found := x.last[name]
-	for ; found && place >= 0; place = x.next[place] {
-		matched[place/3] = true
-	}
-	return found
-}
-
-func markGlob(matched []bool, pattern string, names []columnName) (found bool) {
-	for i, n := range names {
+func markGlob(matched []bool, pattern string, name func(int) columnName) (found bool) {
+	for i := range matched {
+		n := name(i)
 		if doublestar.MatchUnvalidated(pattern, hideSlash(n.flat)) || n.of != "" && doublestar.MatchUnvalidated(pattern, hideSlash(n.of)) {
 			matched[i], found = true, true
 		}
@@ -146,10 +124,10 @@ func markGlob(matched []bool, pattern string, names []columnName) (found bool) {
 // no path, and * must match all of it.
 func hideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
-func flatNames(names []columnName) []string {
-	flat := make([]string, len(names))
-	for i, n := range names {
-		flat[i] = n.flat
+func flatNames(entries []entry) []string {
+	flat := make([]string, len(entries))
+	for i, e := range entries {
+		flat[i] = e.flat
 	}
 	return flat
 }

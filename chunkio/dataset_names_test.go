@@ -69,7 +69,7 @@ func TestSharedNames(t *testing.T) {
 		ds, err := open(opt)
 		formattest.Must(t, err)
 		var fields []string
-		for _, f := range ds.Fields() {
+		for f := range ds.Fields() {
 			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, SharedName))
 			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == SharedName) {
 				t.Errorf("%s: %+v", ending, f)

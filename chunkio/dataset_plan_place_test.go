@@ -127,7 +127,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 	if !says(err, "1.parquet", plan) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
-	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), ds.Fields()); strings.Contains(shown, "secret") {
+	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), slices.Collect(ds.Fields())); strings.Contains(shown, "secret") {
 		t.Error(shown)
 	}
 	plain, _ := planned(t, planCase{inputs: []string{lone(t)}})

@@ -182,7 +182,7 @@ func sameView(t *testing.T, ds, want *Dataset) {
 	if ds.Rows() != want.Rows() || !slices.Equal(ds.Columns(), want.Columns()) || !slices.Equal(ds.LeftOut(), want.LeftOut()) {
 		t.Fatalf("%d rows of %v without %v, want %d rows of %v without %v", ds.Rows(), ds.Columns(), ds.LeftOut(), want.Rows(), want.Columns(), want.LeftOut())
 	}
-	if a, b := fmt.Sprint(ds.Fields()), fmt.Sprint(want.Fields()); a != b {
+	if a, b := fmt.Sprint(slices.Collect(ds.Fields())), fmt.Sprint(slices.Collect(want.Fields())); a != b {
 		t.Errorf("fields %s, want %s", a, b)
 	}
 	if a, b := sentences(ds.Warnings()), sentences(want.Warnings()); a != b {

@@ -12,19 +12,23 @@ import (
 // the input, but that statistics have no values of what was left out: a pattern that is the name of a column
 // which would be a feature now is a *stream.UsageError, and a glob means the others.
 func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, exclude []string) (why []string, now []stream.LeftOut, err error) {
-	names, without := featureNames(columns), map[string]string{}
+	d, without := len(columns), map[string]string{}
 	for _, l := range left {
-		name := columnName{flat: l.Name}
-		if l.Why != SharedName { // else it is no element of a list
-			name = nameOf(l.Name)
-		}
-		names = append(names, name)
 		switch l.Why {
 		case partitionKey, Excluded, NotAskedFor:
 			without[l.Name] = l.Why
 		}
 	}
-	if why, err = askedFor(names, left, include, exclude); err != nil {
+	name := func(i int) columnName {
+		switch {
+		case i < d:
+			return featureName(columns[i])
+		case left[i-d].Why == SharedName: // it is no element of a list
+			return columnName{flat: left[i-d].Name}
+		}
+		return nameOf(left[i-d].Name)
+	}
+	if why, err = askedFor(d+len(left), name, left, include, exclude); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range include {
@@ -36,7 +40,6 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 	for _, l := range decided {
 		valued[l.Name] = true
 	}
-	d := len(columns)
 	now = slices.Clone(left)
 	for i, l := range left { // as in reasons
 		if why[d+i] != "" && (l.Why == SharedName || l.Why == partitionKey || valued[l.Name]) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -198,7 +199,7 @@ func TestMapsEqualLists(t *testing.T) {
 			}
 			plain, err := Open(t.Context(), []string{path}, Options{})
 			formattest.Must(t, err)
-			if len(plain.Columns()) != 1 || plain.Fields()[1].Type != "map" {
+			if len(plain.Columns()) != 1 || slices.Collect(plain.Fields())[1].Type != "map" {
 				t.Errorf("%s: without {sparse}, %v are features", path, plain.Columns())
 			}
 		}

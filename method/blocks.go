@@ -38,12 +38,18 @@ func (c *Choice) Candidates(d int) int {
 	return d
 }
 
-// Open is how many of the candidates among d features can be chosen, the budget aside.
-func (c *Choice) Open(d int) int {
-	forbidden := make(map[int]bool, len(c.Forbid))
+// Forbidden says of each candidate among d features whether it is not chosen.
+func (c *Choice) Forbidden(d int) []bool {
+	forbidden := make([]bool, c.Candidates(d))
 	for _, i := range c.Forbid {
 		forbidden[i] = true
 	}
+	return forbidden
+}
+
+// Open is how many of the candidates among d features can be chosen, the budget aside.
+func (c *Choice) Open(d int) int {
+	forbidden := c.Forbidden(d)
 	open, taken := 0, make(map[int]int)
 	for i := range c.Candidates(d) {
 		if forbidden[i] {

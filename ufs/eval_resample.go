@@ -189,7 +189,7 @@ func (e *evaluator) fromShards(ctx context.Context, s *NamedSelection, half int6
 		}
 		var keep []string
 		for _, i := range all.keep {
-			keep = append(keep, all.names[i])
+			keep = append(keep, all.name(i))
 		}
 		profile := *from.profile
 		from.profile, from.moments, from.graph = &profile, nil, nil // the whole is not wanted

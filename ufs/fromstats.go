@@ -55,11 +55,12 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	if sketched && r.autoSize {
 		r.defaultSize(sketchedSize())
 	}
-	if _, err := r.candidatesOf(seen.columns, seen.leftOut, true); err != nil {
+	c, err := r.candidatesOf(seen.columns, seen.leftOut, true)
+	if err != nil {
 		return nil, err
 	}
 	shape := method.Shape{Columns: seen.columns, LeftOut: seen.leftOut, Rows: seen.profile.Rows, Threads: r.Threads}
-	r.wants(&shape)
+	r.wants(&shape, c)
 	var cost method.Cost
 	m := 0
 	switch {

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -71,22 +73,69 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	list := arrow.FixedSizeListOf(elements, arrow.PrimitiveTypes.Float32)
 	path := filepath.Join(t.TempDir(), "wide.arrow")
 	file := must.Get(os.Create(path))(t)
-	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(arrow.NewSchema([]arrow.Field{{Name: "v", Type: list}}, nil))))(t)
-	must.Do(t, errors.Join(w.Close(), file.Close()))
-	for _, memory := range []int64{1, 128 << 20} {
-		q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: memory}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := Plan(t.Context(), q)
-		runtime.ReadMemStats(&after)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "v", Type: list}}, nil)
+	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(schema)))(t)
+	row := array.NewFixedSizeListBuilder(memory.DefaultAllocator, elements, arrow.PrimitiveTypes.Float32)
+	row.Append(true)
+	row.ValueBuilder().(*array.Float32Builder).AppendValues(make([]float32, elements), nil)
+	lists := row.NewArray()
+	must.Do(t, errors.Join(w.Write(array.NewRecord(schema, []arrow.Array{lists}, 1)), w.Close(), file.Close()))
+	for _, limit := range []int64{1, 128 << 20} {
+		q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: limit}
+		var err error
+		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != memory || !strings.Contains(err.Error(), "needs at least") {
-			t.Errorf("in %d bytes: %v", memory, err)
+		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != limit || !strings.Contains(err.Error(), "needs at least") {
+			t.Errorf("in %d bytes: %v", limit, err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > reopenedBytes {
-			t.Errorf("in %d bytes: %d were allocated", memory, took)
+		if took > reopenedBytes {
+			t.Errorf("in %d bytes: %d were allocated", limit, took)
 		}
 	}
+	// With as much the columns are named, and the plan tells what the run needs: within the limit without
+	// collecting anything.
+	named := int64(programBytes + 200*elements)
+	for what, q := range map[string]Request{
+		"plain":      {Method: "variance"},
+		"kept":       {Method: "greedy", Keep: []string{"v[1]"}, Forbid: []string{"v[[]2*"}},
+		"chosen":     {Method: "variance", Exclude: []string{"v[1]", "v[[]2*"}},
+		"in groups":  {Method: "greedy", Groups: groupsLists, GroupMost: 1},
+		"with costs": {Method: "greedy", Budget: 5},
+	} {
+		q.Inputs, q.K, q.Memory = []string{path}, 2, named
+		var err error
+		took := allocated(func() { _, err = Plan(t.Context(), q) })
+		short, ok := errors.AsType[*stream.MemoryError](err)
+		if !ok || short.AtLeast || short.Need < profileColumn*elements/2 {
+			t.Errorf("%s: %v", what, err)
+		}
+		if took > named {
+			t.Errorf("%s: %d bytes were allocated in %d", what, took, named)
+		}
+	}
+	// So does inspect, which prints them after that.
+	inspected := int64(programBytes + inspectedColumn*elements)
+	took := allocated(func() {
+		q := Request{Inputs: []string{path}, Memory: inspected}
+		if s := must.Get(Inspect(t.Context(), q, false))(t); s.Features != elements {
+			t.Errorf("%d features", s.Features)
+		}
+	})
+	if took > inspected {
+		t.Errorf("inspect: %d bytes were allocated in %d", took, inspected)
+	}
+	if _, err := Inspect(t.Context(), Request{Inputs: []string{path}, Memory: inspected - 1}, false); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("inspect in a byte less: %v", err)
+	}
+}
+
+// allocated is what a function allocates, in bytes, garbage too.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
 // TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.

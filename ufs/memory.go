@@ -56,33 +56,34 @@ type Budget struct {
 	method      method.Passes // over the input, once there are statistics
 }
 
-// shapeOf is what a method is asked the cost of.
-func (r *run) shapeOf(ds *chunkio.Dataset) method.Shape {
+// shapeOf is what a method is asked the cost of where it chooses of c.
+func (r *run) shapeOf(ds *chunkio.Dataset, c *candidates) method.Shape {
 	shape := method.Shape{
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads,
 		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
-	r.wants(&shape)
+	r.wants(&shape, c)
 	return shape
 }
 
 // planMethod plans selecting from ds.
 func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	d := len(ds.Columns())
-	if _, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true); err != nil {
+	c, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true)
+	if err != nil {
 		return Budget{}, err
 	}
-	shape := r.shapeOf(ds)
+	shape := r.shapeOf(ds, c)
 	switch r.From {
 	case method.FromGraph:
 		if r.sketchRows > 0 {
-			return r.planGraph(ds, true, 0, false)
+			return r.planGraph(ds, &shape, 0, false)
 		}
-		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, true, rank, false) })
+		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, &shape, rank, false) })
 		if !r.Takes.Streams || r.plain != nil {
-			return in, r.orSketched(ds, in, err)
+			return in, r.orSketched(ds, &shape, in, err)
 		}
-		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, true, 0, true) })
+		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, &shape, 0, true) })
 	case method.FromRows:
 		return r.planRows(ds, shape, r.expectedMissing(ds))
 	case method.FromProfile:
@@ -95,7 +96,7 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	if r.sketchRows > 0 {
 		return r.planSketched(ds, shape)
 	}
-	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, rank) })
+	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
 	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
@@ -144,7 +145,7 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		}
 		switch {
 		case from == method.FromGraph:
-			return r.planGraph(ds, false, 0, false)
+			return r.planGraph(ds, nil, 0, false)
 		case r.sketchRows > 0:
 			b, err := r.planPass(ds, r.sketchBytes(ds), 0)
 			b.Sketch = int64(r.sketchRows)

@@ -13,8 +13,8 @@ import (
 
 // planGram plans a method on the Gram matrix in memory, in full or, where rank is not 0, as a factor
 // of so many rows.
-func (r *run) planGram(ds *chunkio.Dataset, rank int) (Budget, error) {
-	d, shape := len(ds.Columns()), r.shapeOf(ds)
+func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budget, error) {
+	d := len(ds.Columns())
 	shape.Rank = rank
 	cost, err := r.gramCost(shape)
 	if err != nil {

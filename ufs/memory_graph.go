@@ -14,9 +14,9 @@ import (
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,
 // from which the anchors come, and then the statistics, followed by a solver if one is
-// asked for. rank is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore says
+// asked for, by its shape; nil is for none. rank is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore says
 // that there is none, so that reading and solver live together.
-func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore bool) (Budget, error) {
+func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outOfCore bool) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()
 	f := &r.Anchors
 	if r.SampleRows > 0 {
@@ -40,11 +40,11 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	placing, judging := r.placingBytes(m, d, rank, rows)
 	var cost method.Cost
 	spread := r.splitBytes(d)
-	if !solve {
+	if solve == nil {
 		spread += gram.HistogramsBytes(d)
 	} else {
 		var err error
-		shape := r.shapeOf(ds)
+		shape := *solve
 		shape.Rank, shape.OutOfCore = rank, outOfCore
 		of := r.graphCost
 		if r.sketchRows > 0 {
@@ -61,18 +61,18 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve bool, rank int, outOfCore boo
 	}
 	spread += ranks
 	if outOfCore {
-		full, err := r.planGraphOutOfCore(ds, m, anchors, 0, max(placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
+		full, err := r.planGraphOutOfCore(ds, *solve, m, anchors, 0, max(placing, r.sampleBytes+profileColumn*int64(d)+anchors+spread))
 		if !r.thinGraph(d) {
 			return full, err
 		}
 		// Which of them it is must not depend on the limit.
-		if thin, thinErr := r.planThin(ds, m, total); thin.Smallest <= full.Smallest {
+		if thin, thinErr := r.planThin(ds, *solve, m, total); thin.Smallest <= full.Smallest {
 			return thin, thinErr
 		}
 		return full, err
 	}
 	if r.sketchRows > 0 {
-		b, err := r.planGraphSketched(ds, m, anchors+spread, placing, cost, solve)
+		b, err := r.planGraphSketched(ds, m, anchors+spread, placing, cost, solve != nil)
 		b.atOnceBytes = placing + judging
 		b.Anchors, b.spread = anchors, spread
 		return b, err
@@ -123,10 +123,9 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 // planGraphOutOfCore plans a graph method without the Gram matrix, where the passes before the method
 // hold so many bytes of statistics, of which C, S and the profile stay. C takes so many bytes by its columns, 0
 // in full.
-func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, m int, anchors, thin, statistics int64) (Budget, error) {
+func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, shape method.Shape, m int, anchors, thin, statistics int64) (Budget, error) {
 	d := len(ds.Columns())
 	stays := profileColumn*int64(d) + 8*int64(m)*int64(m) + cmp.Or(thin, 8*int64(m)*int64(d))
-	shape := r.shapeOf(ds)
 	shape.Anchors, shape.OutOfCore, shape.Thin = m, true, thin > 0
 	cost, err := r.Solver.Cost(shape)
 	if err != nil {

@@ -41,7 +41,7 @@ func (r *run) thinGraph(d int) bool {
 }
 
 // planThin is [run.planGraph] for such a graph of m anchors, of so many rows.
-func (r *run) planThin(ds *chunkio.Dataset, m int, rows int64) (Budget, error) {
+func (r *run) planThin(ds *chunkio.Dataset, shape method.Shape, m int, rows int64) (Budget, error) {
 	d, k := len(ds.Columns()), r.Anchors.Neighbors
 	// Rows of more entries take more than planned, as far as the limit allows.
 	entries, sampled := ds.RowEntries()*rows, ds.RowEntries()*int64(m)
@@ -51,7 +51,7 @@ func (r *run) planThin(ds *chunkio.Dataset, m int, rows int64) (Budget, error) {
 	// The lists of anchors grow by a quarter.
 	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(m, d, k, r.Threads, coordinates)
 	c := anchor.ColumnsBytes(m, d, k, entries)
-	return r.planGraphOutOfCore(ds, m, statistics, c, max(placing, profileColumn*int64(d)+statistics))
+	return r.planGraphOutOfCore(ds, shape, m, statistics, c, max(placing, profileColumn*int64(d)+statistics))
 }
 
 // thinFits fails where judging the anchors takes more than there is, which the plan did not know.

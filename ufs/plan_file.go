@@ -159,7 +159,7 @@ func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
 		return nil
 	}
 	var names []string
-	for _, f := range ds.Fields() {
+	for f := range ds.Fields() {
 		if f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
 			names = append(names, f.Name)
 		}

@@ -17,7 +17,7 @@ func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 	if t.Takes.Choice || t.Takes.Turns || !c.bound && len(c.keep) == 0 || r.Scores == nil {
 		return r
 	}
-	scores := make([]float64, len(c.names))
+	scores := make([]float64, c.Candidates(len(c.columns)))
 	signed := make([]float64, len(scores)) // higher is better
 	for i := range scores {
 		scores[i] = groupScore(r.Scores, c.members(i), r.LowerIsBetter)
@@ -26,7 +26,11 @@ func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 		}
 	}
 	order, _ := method.Rank(signed, func(largest, score float64) bool { return largest-score <= tieShare*math.Abs(largest) })
-	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return slices.Contains(c.keep, i) }))
+	forbidden, kept := c.Forbidden(len(c.columns)), make([]bool, len(scores))
+	for _, i := range c.keep {
+		kept[i] = true
+	}
+	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return kept[i] }))
 	out := *r
 	out.Order, out.Blocks, out.Turns, out.Ties = nil, nil, nil, nil
 	taken, left := make(map[int]int), math.Inf(1)
@@ -43,7 +47,7 @@ func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 			cost = c.Blocks[i].Cost
 		}
 		full := c.Most > 0 && c.Sets[i] >= 0 && taken[c.Sets[i]] >= c.Most
-		if len(out.Turns) == most || full || cost > left || slices.Contains(c.Forbid, i) {
+		if len(out.Turns) == most || full || cost > left || forbidden[i] {
 			continue
 		}
 		if left -= cost; c.Most > 0 && c.Sets[i] >= 0 {
@@ -80,14 +84,6 @@ func groupScore(scores []float64, members []int, lower bool) float64 {
 	return sum
 }
 
-// members are the features of candidate i.
-func (c *candidates) members(i int) []int {
-	if c.Blocks == nil {
-		return []int{i}
-	}
-	return c.Blocks[i].Members
-}
-
 // pick is one chosen candidate.
 type pick struct {
 	candidate int
@@ -98,7 +94,11 @@ type pick struct {
 func (t *trial) picks(r *method.Ranking, n int) (list []pick) {
 	if r.Blocks == nil {
 		for _, j := range r.Order[:min(n, len(r.Order))] {
-			list = append(list, pick{t.candidates.of[j], []int{j}})
+			i := j
+			if t.Blocks != nil {
+				i = t.candidates.of[j]
+			}
+			list = append(list, pick{i, []int{j}})
 		}
 		return list
 	}
@@ -147,12 +147,12 @@ func (t *trial) enough(r *method.Ranking, list []pick) []pick {
 func (t *trial) selected(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate
 	members := c.members(i)
-	f := stream.Selected{Rank: rank, Name: c.names[i], Column: members[0], Error: stream.Number(math.NaN())}
+	f := stream.Selected{Rank: rank, Name: c.name(i), Column: members[0], Error: stream.Number(math.NaN())}
 	if len(members) > 1 || f.Name != t.Columns[members[0]].Name {
 		for _, j := range members {
 			f.Members = append(f.Members, t.Columns[j].Name)
 		}
-		f.Reads = c.reads[i]
+		f.Reads = c.reads(i)
 	}
 	if c.priced {
 		cost := stream.Number(c.Blocks[i].Cost)

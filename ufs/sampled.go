@@ -181,7 +181,11 @@ func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) 
 		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), Threads: s.Threads,
 		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
 	}
-	s.wants(&shape)
+	c, err := s.candidatesOf(shape.Columns, shape.LeftOut, false)
+	if err != nil {
+		return Budget{}, err
+	}
+	s.wants(&shape, c)
 	if s.policy() != stream.MissingKeep {
 		missing = 0
 	}

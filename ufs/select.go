@@ -52,7 +52,7 @@ func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selec
 		return nil, nil, placed(err, e)
 	}
 	for _, i := range t.Keep {
-		keep = append(keep, t.candidates.names[i])
+		keep = append(keep, t.candidates.name(i))
 	}
 	if err = t.sizeUp(ctx); err == nil {
 		err = t.rank(ctx)

@@ -146,14 +146,14 @@ func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64
 
 // orSketched adds to the refusal of the plan in, for memory, what an estimate by a sketch would need, where
 // that is less.
-func (r *run) orSketched(ds *chunkio.Dataset, in Budget, err error) error {
+func (r *run) orSketched(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
 		return err
 	}
 	sketched := *r
 	sketched.sketchRows = autoSketch
-	b, _ := sketched.planGraph(ds, true, 0, false)
+	b, _ := sketched.planGraph(ds, shape, 0, false)
 	if b.Smallest == 0 || b.Smallest >= in.Smallest {
 		return err
 	}

@@ -90,7 +90,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 		t.K = 0
 	}
 	t.Keep = nil
-	for i, name := range t.candidates.names {
+	for i, name := range t.candidates.names() {
 		if slices.Contains(keep, name) {
 			t.Keep = append(t.Keep, i)
 		}

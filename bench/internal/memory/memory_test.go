@@ -43,12 +43,13 @@ func TestMemory(t *testing.T) {
 	data := filepath.Join(dir, "data.parquet")
 	bench.Planted(t, data, 50, 3)
 	code, out, said := bench.Run(t.Context(), "memory", data, "--tables", "none", "--binary", binary, "--results", dir)
-	if code != exit.Fault || !strings.Contains(said, "1 runs were above their limit and 2 failed") {
+	if code != exit.Fault || !strings.Contains(said, "2 runs were above their limit and 2 failed") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 	for _, row := range []string{
 		"| select --method greedy | 60 | 2 | 40 | ",
 		"| **inspect: above its limit** | 3 | 1 | – | ",
+		"| **inspect --scan: above its limit** | 3 | 1 | – | ",
 		"| convert: failed at 11 MiB, after 11 limits: ",
 		"| merge: failed at 1 MiB with exit code 1: out of luck |",
 		"| path: refused: not for such data |",

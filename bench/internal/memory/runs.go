@@ -37,6 +37,7 @@ func jobs(s *shape, label, dir string) []job {
 		{verb: "scan", what: "scan --shard 1/2", args: slices.Concat(data, []string{"--shard", "1/2", "-o", at(firstPart)})},
 		{verb: "scan", what: "scan --shard 2/2", args: slices.Concat(data, []string{"--shard", "2/2", "-o", at(secondPart)})},
 		{verb: "inspect", what: "inspect", args: in},
+		{verb: "inspect", what: "inspect --scan", args: slices.Concat(in, []string{"--scan"})},
 		{verb: "convert", what: "convert", args: in[:1], output: ".parquet"},
 		{verb: "apply", what: "apply", args: slices.Concat(in[:1], selection), output: ".parquet", needs: []string{selectionFile}},
 		{verb: "merge", what: "merge", args: []string{at(firstPart), at(secondPart)}, output: ".ufs", needs: []string{firstPart, secondPart}},

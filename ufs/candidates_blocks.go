@@ -1,0 +1,175 @@
+package ufs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// block makes a block of each column of the input.
+func (c *candidates) block() {
+	members := make([]int, len(c.columns)) // of all blocks: one by itself takes no memory of its own
+	made := make(map[string]int)
+	c.Blocks = make([]method.Block, 0, len(c.columns))
+	for j, col := range c.columns {
+		members[j] = j
+		i, known := made[col.Block]
+		switch {
+		case known:
+			c.Blocks[i].Members = append(c.Blocks[i].Members, j)
+			continue
+		case col.Block != "":
+			made[col.Block] = len(c.Blocks)
+		}
+		c.Blocks = append(c.Blocks, method.Block{Name: cmp.Or(col.Block, col.Name), Members: members[j : j+1 : j+1]})
+	}
+}
+
+// settleBlocks leaves blocks out where every one is a feature under its own name, and finds the block of each
+// feature where they stay.
+func (c *candidates) settleBlocks() {
+	several := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.columns[b.Members[0]].Name }
+	if !c.priced && !slices.ContainsFunc(c.Blocks, several) {
+		c.Blocks = nil
+		return
+	}
+	c.of = make([]int, len(c.columns))
+	for i, b := range c.Blocks {
+		for _, j := range b.Members {
+			c.of[j] = i
+		}
+	}
+}
+
+// group joins the blocks to groups, or with GroupMost makes the sets of which so many may be chosen.
+func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error {
+	if r.Groups == "" {
+		return nil
+	}
+	if strict {
+		if err := r.haveListed(c, leftOut); err != nil {
+			return err
+		}
+	}
+	groupOf := r.groups.nameOf
+	if r.groups.listed != nil {
+		groupOf = func(name string) string { return r.groups.listed[name] }
+	}
+	of := make([]string, len(c.Blocks))
+	number := make(map[string]int) // of the groups
+	named := r.groups.listed != nil
+	for i, b := range c.Blocks {
+		if of[i] = groupOf(b.Name); of[i] == "" {
+			continue
+		}
+		named = named || of[i] != b.Name
+		if _, known := number[of[i]]; !known {
+			number[of[i]], c.sets = len(number), append(c.sets, of[i])
+		}
+	}
+	for i, b := range c.Blocks {
+		if _, clashes := number[b.Name]; clashes && of[i] != b.Name {
+			return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", b.Name)
+		}
+	}
+	if strict && (len(number) == 0 || !named) {
+		return stream.Usagef("{groups} %s: no column is in any group", r.Groups)
+	}
+	if r.GroupMost > 0 {
+		c.Most, c.Sets = r.GroupMost, make([]int, len(of))
+		for i, name := range of {
+			c.Sets[i] = -1
+			if name != "" {
+				c.Sets[i] = number[name]
+			}
+		}
+		return nil
+	}
+	c.sets = nil
+	c.join(of)
+	return nil
+}
+
+// join makes one block of those that have the same group of these.
+func (c *candidates) join(groups []string) {
+	at := make(map[string]int) // the block of a group
+	joined := c.Blocks[:0]     // behind the one that is read
+	for i, b := range c.Blocks {
+		name := groups[i]
+		to, known := at[name]
+		switch {
+		case known:
+			joined[to].Members = append(joined[to].Members, b.Members...)
+			continue
+		case name != "":
+			at[name], b.Name = len(joined), name
+		}
+		joined = append(joined, b)
+	}
+	c.Blocks = joined
+	for _, b := range c.Blocks {
+		slices.Sort(b.Members)
+	}
+}
+
+// haveListed refuses groups of columns that the input does not have.
+func (r *run) haveListed(c *candidates, leftOut []stream.LeftOut) error {
+	found := make(map[string]bool, len(r.groups.order))
+	for _, b := range c.Blocks {
+		if _, listed := r.groups.listed[b.Name]; listed {
+			found[b.Name] = true
+		}
+	}
+	for _, name := range r.groups.order {
+		if !found[name] && !isLeftOut(name, leftOut) {
+			return stream.Usagef("{groups}: group %s has the column %q, and the input has none%s", r.groups.listed[name], name, suggest.DidYouMean(name, c.names()))
+		}
+	}
+	return nil
+}
+
+func isLeftOut(name string, leftOut []stream.LeftOut) bool {
+	return slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == name })
+}
+
+// price settles the costs: what is said of a group or column, else the sum of what its columns cost, 1 each
+// where nothing is said.
+func (r *run) price(c *candidates, leftOut []stream.LeftOut, strict bool) error {
+	found := make(map[string]bool, len(r.prices.costs))
+	for i := range c.Blocks {
+		b := &c.Blocks[i]
+		for part := range c.parts(b.Members) {
+			cost, said := r.prices.costs[part]
+			if said {
+				found[part] = true
+			} else {
+				cost = 1
+			}
+			b.Cost += cost
+		}
+		if cost, said := r.prices.costs[b.Name]; said {
+			b.Cost, found[b.Name] = cost, true
+		}
+	}
+	if !strict {
+		return nil
+	}
+	for _, name := range sortedKeys(r.prices.costs) {
+		if found[name] || isLeftOut(name, leftOut) {
+			continue
+		}
+		if j := slices.IndexFunc(c.columns, func(col stream.Column) bool { return col.Name == name }); j >= 0 {
+			return stream.Usagef("{costs}: %q is made of the column %s, whose features are chosen as one; give that a cost", name, c.columns[j].Block)
+		}
+		known := c.names()
+		for _, col := range c.columns {
+			known = append(known, cmp.Or(col.Block, col.Name))
+		}
+		slices.Sort(known)
+		return stream.Usagef("{costs}: %q is no column and no group%s", name, suggest.DidYouMean(name, slices.Compact(known)))
+	}
+	return nil
+}
