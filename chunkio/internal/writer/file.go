@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -54,6 +55,11 @@ type File struct {
 // v15's metadata, measured at 1 to 100 columns, and 320 more while the footer is encoded; rounded up.
 const ChunkBytes = 1200
 
+// boundBytes is the longest text whose bounds are written to the footer, as other writers cut them there: it is
+// held in four places for each column chunk. With the library's 4,096 a file of 20,000 row groups of five texts
+// of 2,000 bytes was copied in 1,926 MB of 209 MiB, to three times its size.
+const boundBytes = 64
+
 // ColumnBytes is what a column takes while its file is written: twice 410 bytes of v15's schema, the second
 // time in what a Mark or the footer is made of, twice 105 of its Thrift, 160 of what names it to whoever
 // writes, and 500 while a Mark is kept, measured at 20,000 columns; rounded up.
@@ -72,7 +78,7 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 	if err != nil {
 		return nil, err
 	}
-	opts := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd)}
+	opts := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd), parquet.WithMaxStatsSize(boundBytes)}
 	for path := range annotations {
 		opts = append(opts, parquet.WithStatsFor(strings.ReplaceAll(path, pq.AnnotationPath("", ""), "."), false))
 	}
@@ -207,7 +213,11 @@ func (w *File) Finish() error {
 		if _, err := m.WriteTo(footerWriter{w}, nil); err != nil {
 			return err
 		}
-		tail := binary.LittleEndian.AppendUint32(nil, uint32(w.Offset-start))
+		size := w.Offset - start
+		if size > math.MaxInt32 {
+			return fmt.Errorf("the footer of %d row groups of %d columns takes %d bytes, and those of Parquet 2 GiB at most", w.groups, w.Schema.NumColumns(), size)
+		}
+		tail := binary.LittleEndian.AppendUint32(nil, uint32(size))
 		return w.write(append(tail, pq.Magic...))
 	})
 }

@@ -57,6 +57,9 @@ func TestFooterHeap(t *testing.T) {
 	fields := make(schema.FieldList, columns)
 	for i := range fields {
 		fields[i] = schema.NewFloat64Node(fmt.Sprintf("column %d", i), parquet.Repetitions.Optional, -1)
+		if i%3 > 0 {
+			fields[i] = schema.NewByteArrayNode(fmt.Sprintf("column %d", i), parquet.Repetitions.Optional, -1)
+		}
 	}
 	w, err := New(io.Discard, fields, make([]bool, columns))
 	if err != nil {
@@ -64,12 +67,20 @@ func TestFooterHeap(t *testing.T) {
 	}
 	for n := range int64(groups) {
 		g := w.Group(1)
-		for range columns {
+		for i := range columns {
 			chunks, err := g.Columns(1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(Put(chunks[0], []float64{1}, []int16{1}, nil), chunks[0].Finish(), g.Place(chunks)); err != nil {
+			switch c := chunks[0]; i % 3 {
+			case 0:
+				err = Put(c, []float64{1}, []int16{1}, nil)
+			case 1: // whose bounds are written
+				err = Put(c, []parquet.ByteArray{make([]byte, boundBytes)}, []int16{1}, nil)
+			default:
+				err = Put(c, []parquet.ByteArray{make([]byte, 4000)}, []int16{1}, nil)
+			}
+			if err := errors.Join(err, chunks[0].Finish(), g.Place(chunks)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -111,7 +111,11 @@ func (b *pageBuffer) place(offset int64) error {
 		return cmp.Or(cmp.Compare(stats[i].PageType, stats[j].PageType), cmp.Compare(stats[i].Encoding, stats[j].Encoding)) < 0
 	})
 	if s := chunk.MetaData.Statistics; s != nil {
-		s.DistinctCount = nil // v15 never counts them, and would write 0
+		s.DistinctCount = nil   // v15 never counts them, and would write 0
+		if s.NullCount != nil { // v15's holds bounds too, those that are too long to be written
+			nulls := *s.NullCount
+			s.NullCount = &nulls
+		}
 	}
 	return nil
 }
