@@ -193,17 +193,16 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 
 // copyFiles copies the rows of files to w, and finishes it.
 func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
-	leaves := int64(0)
-	for _, f := range fields {
-		leaves += int64(len(f.Dict))
-	}
-	a.output = leaves * writer.ColumnBytes
+	groups := int64(0)
 	for _, i := range files {
 		for _, rows := range a.catalog.files[i].groups {
 			if rows > 0 {
-				a.output += leaves * writer.ChunkBytes
+				groups++
 			}
 		}
+	}
+	if a.output = w.FooterBytes(groups); a.growing != nil {
+		a.output += markCopies * min(mostMark, w.MarkBytes(groups))
 	}
 	for _, i := range files {
 		if a.growing.passes(i) {

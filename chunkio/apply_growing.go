@@ -22,6 +22,12 @@ import (
 // columns takes some milliseconds.
 const markEvery = 5 * time.Second
 
+// A mark has mostMark bytes, about, or those of one row group. They are copied markCopies times on the way to the disk.
+const (
+	mostMark   = 512 << 10
+	markCopies = 8
+)
+
 // growing is one file of many row groups that a later run can go on with: the output, or what waits for
 // it. Now and then it is marked behind a row group, with what the footer is to say of the row groups since
 // the last mark.
@@ -159,7 +165,7 @@ func (g *growing) mark(w *writer.File, i, group int) error {
 	if g == nil {
 		return nil
 	}
-	if g.at = (marked{File: i, Group: group}); time.Since(g.last) < g.every {
+	if g.at = (marked{File: i, Group: group}); time.Since(g.last) < g.every && w.Unmarked() < mostMark {
 		return nil
 	}
 	return g.markHere(w)

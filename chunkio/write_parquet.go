@@ -274,8 +274,8 @@ func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
 	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
 }
 
-// verifyWritten reads back the footer of a finished file, before it gets its name. It holds less than the
-// footer did while it was written, which writer.ChunkBytes counts.
+// verifyWritten reads back the footer of a finished file, before it gets its name. What that holds
+// [writer.File.FooterBytes] counts.
 func verifyWritten(out *atomicfile.File, rows int64, leaves int) error {
 	again, err := out.Reopen()
 	if err != nil {

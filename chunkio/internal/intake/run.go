@@ -233,7 +233,7 @@ func (o Options) check(d, groups, ahead int) error {
 // holds is what writing so many row groups of d columns holds.
 func (o Options) holds(d, threads, groups int) int64 {
 	const perText = 6 // bytes of a piece and its cells, for one of text
-	footer := int64(d) * (writer.ColumnBytes + int64(groups)*writer.ChunkBytes)
+	footer := writer.FooterBytes(int64(d), int64(d), int64(groups))
 	return bytesOfCell*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 

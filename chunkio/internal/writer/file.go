@@ -2,12 +2,8 @@
 package writer
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -15,7 +11,6 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
-	"github.com/klauspost/compress/s2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
@@ -42,28 +37,14 @@ type File struct {
 	Offset int64 // bytes written so far
 	Schema *schema.Schema
 	meta   *metadata.FileMetaDataBuilder
-	marked *metadata.FileMetaData // the row groups before the last Mark; nil for none
 	props  *parquet.WriterProperties
 	groups int
 	Rows   int64
+	footer
 
 	annotations pq.Annotations
 	encoders    *encoders // nil: plain pages
 }
-
-// ChunkBytes is what a finished column chunk takes until the footer is written: 680 to 800 bytes of
-// v15's metadata, measured at 1 to 100 columns, and 320 more while the footer is encoded; rounded up.
-const ChunkBytes = 1200
-
-// boundBytes is the longest text whose bounds are written to the footer, as other writers cut them there: it is
-// held in four places for each column chunk. With the library's 4,096 a file of 20,000 row groups of five texts
-// of 2,000 bytes was copied in 1,926 MB of 209 MiB, to three times its size.
-const boundBytes = 64
-
-// ColumnBytes is what a column takes while its file is written: twice 410 bytes of v15's schema, the second
-// time in what a Mark or the footer is made of, twice 105 of its Thrift, 160 of what names it to whoever
-// writes, and 500 while a Mark is kept, measured at 20,000 columns; rounded up.
-const ColumnBytes = 1800
 
 // New begins a file with the given columns. Those of one name many readers cannot tell apart: it is for
 // copies of files that have such. dict says for each leaf column whether to try a dictionary.
@@ -87,77 +68,6 @@ func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotatio
 		w.annotations = annotations
 	}
 	return w, err
-}
-
-// GoOn makes a file that was begun on [io.Discard] go on with one of which out has a beginning, offset bytes
-// long, that ends with a Mark: these are all its marks.
-func (w *File) GoOn(out io.Writer, offset int64, marks [][]byte) error {
-	w.out, w.Offset = out, offset
-	err := format.Guard(func() error {
-		for _, mark := range marks {
-			text, err := io.ReadAll(s2.NewReader(bytes.NewReader(mark)))
-			if err != nil {
-				return err
-			}
-			m, err := metadata.NewFileMetaData(text, nil)
-			if err == nil {
-				err = w.keep(m)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		w.groups, w.Rows = len(w.marked.RowGroups), w.marked.NumRows
-	}
-	return err
-}
-
-// Mark tells of the row groups that were written since the last Mark, for GoOn.
-func (w *File) Mark() (mark []byte, err error) {
-	err = format.Guard(func() error {
-		m, err := w.meta.Finish() // which begins anew
-		if err != nil {
-			return err
-		}
-		if _, err := m.WriteTo((*shortened)(&mark), nil); err != nil {
-			return err
-		}
-		return w.keep(m)
-	})
-	return mark, err
-}
-
-// shortened is a footer, which the library hands over in one piece, in a fourth of its bytes: whoever
-// keeps it makes more copies. It is in blocks, each of which says how long it is: a forged one cannot make
-// its reader allocate more than one of them.
-type shortened []byte
-
-func (s *shortened) Write(p []byte) (int, error) {
-	var b bytes.Buffer
-	to := s2.NewWriter(&b, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10))
-	_, err := to.Write(p)
-	err = errors.Join(err, to.Close())
-	*s = b.Bytes()
-	return len(p), err
-}
-
-// MarkedRows is the number of rows before the last Mark.
-func (w *File) MarkedRows() int64 {
-	if w.marked == nil {
-		return 0
-	}
-	return w.marked.NumRows
-}
-
-func (w *File) keep(m *metadata.FileMetaData) error {
-	if w.marked == nil {
-		w.marked = m
-		return nil
-	}
-	return w.marked.AppendRowGroups(m)
 }
 
 // NewPlain is New for a file that is read again at once, all columns of it together: without
@@ -197,40 +107,6 @@ func (w *File) write(p []byte) error {
 		err = io.ErrShortWrite
 	}
 	return err
-}
-
-// Finish writes the footer. The file is complete then, but not flushed.
-func (w *File) Finish() error {
-	return format.Guard(func() error {
-		m, err := w.meta.Finish()
-		if err == nil {
-			err = w.keep(m)
-		}
-		if err != nil {
-			return err
-		}
-		m, start := w.marked, w.Offset
-		if _, err := m.WriteTo(footerWriter{w}, nil); err != nil {
-			return err
-		}
-		size := w.Offset - start
-		if size > math.MaxInt32 {
-			return fmt.Errorf("the footer of %d row groups of %d columns takes %d bytes, and those of Parquet 2 GiB at most", w.groups, w.Schema.NumColumns(), size)
-		}
-		tail := binary.LittleEndian.AppendUint32(nil, uint32(size))
-		return w.write(append(tail, pq.Magic...))
-	})
-}
-
-// footerWriter writes a footer, which the library hands over in one piece, with the annotations.
-type footerWriter struct{ *File }
-
-func (w footerWriter) Write(p []byte) (int, error) {
-	annotated, err := w.annotations.Annotate(p)
-	if err != nil {
-		return 0, err
-	}
-	return len(p), w.write(annotated)
 }
 
 // Group writes one row group.
@@ -282,7 +158,7 @@ func (g *Group) End() error {
 	}
 	g.w.groups++
 	g.w.Rows += g.rows
-	return nil
+	return g.w.ended()
 }
 
 // Chunk encodes one column chunk into memory.

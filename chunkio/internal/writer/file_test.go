@@ -50,7 +50,7 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 }
 
 // TestFooterHeap: what a file of many columns holds until it is finished, behind a Mark too, is within what
-// ColumnBytes and ChunkBytes say.
+// FooterBytes says.
 func TestFooterHeap(t *testing.T) {
 	const columns, groups = 3000, 3
 	before := held()
@@ -90,7 +90,7 @@ func TestFooterHeap(t *testing.T) {
 		if _, err := w.Mark(); err != nil {
 			t.Fatal(err)
 		}
-		if got, most := held()-before, columns*(ColumnBytes+(n+1)*ChunkBytes); got > most || got < most/4 {
+		if got, most := held()-before, w.FooterBytes(n+1); got > most || got < most/4 {
 			t.Errorf("%d bytes are held behind row group %d, of %d that are counted", got, n, most)
 		}
 	}
