@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // Span is where the row groups of a footer stand in its bytes: the list's header, and the elements behind it.
@@ -28,13 +29,28 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 	return at, c.err
 }
 
-// CountRowGroups counts row groups that stand one behind the other, as in a footer, and their rows.
-func CountRowGroups(text []byte) (groups int, rows int64, err error) {
+// CountRowGroups counts row groups of so many columns that stand one behind the other, as in a footer, and their rows.
+func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
 	c := compact{b: text}
 	for c.pos < len(text) && c.err == nil {
 		var fields [4]int64
-		if set := c.record(fields[:], nil); set&(1<<3) == 0 {
+		chunks := 0
+		set := c.record(fields[:], func(id int64, typ byte) bool {
+			if id != 1 || typ != thriftList {
+				return false
+			}
+			elem, n := c.list()
+			if elem == thriftStruct {
+				chunks += n
+			}
+			c.skipElements(elem, n, 1)
+			return true
+		})
+		switch {
+		case set&(1<<3) == 0:
 			c.fail(errors.New("a row group does not tell its rows"))
+		case chunks != columns:
+			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
 		}
 		if rows += fields[3]; fields[3] < 0 || rows < 0 {
 			c.fail(errors.New("a row group has less than no rows"))

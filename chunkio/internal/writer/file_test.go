@@ -97,10 +97,15 @@ func TestFooterHeap(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// TestForgedMark: a mark that claims more bytes than it has is an error, and is not believed.
+// TestForgedMark: a mark that claims more bytes than it has is an error, and is not believed; nor is one of other columns.
 func TestForgedMark(t *testing.T) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1)}
-	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00"} {
+	other, err := New(io.Discard, numberAndText(2), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofTwoColumns := write(t, other, 0, 1, func(int) bool { return true })[0]
+	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00", string(ofTwoColumns)} {
 		before := allocated()
 		w, err := New(io.Discard, fields, nil)
 		if err != nil {

@@ -151,7 +151,7 @@ func (w *File) GoOn(out io.Writer, offset int64, marks [][]byte) error {
 		if err != nil {
 			return err
 		}
-		groups, rows, err := pq.CountRowGroups(text)
+		groups, rows, err := pq.CountRowGroups(text, w.Schema.NumColumns())
 		if err == nil && groups == 0 {
 			err = errors.New("a mark has no row groups")
 		}
