@@ -335,6 +335,9 @@ func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
 
+// CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.
+func (d *Dataset) CatalogBytes() int64 { return d.catalog.bytes() }
+
 // Fields yields every column, feature or not.
 func (d *Dataset) Fields() iter.Seq[Field] { return describe(d.catalog, d.opt, d.sparse) }
 

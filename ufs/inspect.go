@@ -94,8 +94,8 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 	}
 	all := len(ds.Columns()) + len(ds.LeftOut())
 	held := inspectedColumn * int64(all)
-	if held > opt.Memory {
-		return nil, r.wholeLimit(&stream.MemoryError{What: fmt.Sprintf("inspecting %d columns", all), Need: held, Limit: opt.Memory})
+	if need := ds.CatalogBytes() + held; need > opt.Memory {
+		return nil, r.wholeLimit(&stream.MemoryError{What: fmt.Sprintf("inspecting %d columns", all), Need: need, Limit: opt.Memory})
 	}
 	s := &Inspection{Kind: "dataset", Scanned: scan, Columns: []InspectedColumn{}, Notes: notes, Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...)}
 	var undecoded []stream.LeftOut
