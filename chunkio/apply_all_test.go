@@ -171,8 +171,8 @@ func TestLongFooters(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.parquet")
 	_, err = Convert(t.Context(), []string{in}, out, ApplyOptions{Memory: 2 * least})
 	short := (*stream.MemoryError)(nil)
-	if !errors.As(err, &short) || short.Need < writer.FooterBytes(columns, 0, rows) {
-		t.Fatalf("%v; want more than %d bytes", err, writer.FooterBytes(columns, 0, rows))
+	if !errors.As(err, &short) || short.Need < writer.FooterBytes(columns, 0, 0, rows) {
+		t.Fatalf("%v; want more than %d bytes", err, writer.FooterBytes(columns, 0, 0, rows))
 	}
 	if _, err := Convert(t.Context(), []string{in}, out, ApplyOptions{Memory: short.Need}); err != nil {
 		t.Errorf("not in the %d bytes that are said to do: %v", short.Need, err)

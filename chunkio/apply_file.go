@@ -202,7 +202,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 		}
 	}
 	if a.output = w.FooterBytes(groups); a.growing != nil {
-		a.output += markCopies * min(mostMark, w.MarkBytes(groups))
+		a.output += markCopies * max(min(mostMark, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
 	}
 	for _, i := range files {
 		if a.growing.passes(i) {

@@ -18,11 +18,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// markEvery is the time between marks: what is behind the last is written again. A mark of 5,000
+// markEvery is the time between marks, at most: what is behind the last is written again. A mark of 5,000
 // columns takes some milliseconds.
 const markEvery = 5 * time.Second
 
-// A mark has mostMark bytes, about, or those of one row group. They are copied markCopies times on the way to the disk.
+// A mark is due before markEvery where it has mostMark bytes, so that it has no more, about, unless one row group has. They
+// are copied markCopies times on the way to the disk.
 const (
 	mostMark   = 512 << 10
 	markCopies = 8

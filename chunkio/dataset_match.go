@@ -19,8 +19,8 @@ type columnName struct {
 
 // matchPatterns returns which of the n names match any of the patterns of an option. A
 // pattern that is exactly a name means that name only, whatever glob characters it
-// has. A pattern that matches nothing is a usage error. It is patterns that are indexed: there may be
-// thousands of them, and millions of names, which are not kept.
+// has. A pattern that matches nothing is a usage error. The map has the patterns, not the names: there may be
+// thousands of patterns, and millions of names, for which a map would take more than all else.
 func matchPatterns(option string, patterns []string, n int, name func(int) columnName) ([]bool, error) {
 	matched := make([]bool, n)
 	if len(patterns) == 0 {

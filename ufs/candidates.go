@@ -17,7 +17,7 @@ import (
 type candidates struct {
 	method.Choice // Blocks are nil where every candidate is a feature under its own name, and none has a cost
 	columns       []stream.Column
-	of            []int    // the block of each feature
+	of            []int    // the block of each feature; nil without Blocks
 	sets          []string // names of Choice.Sets
 	keep          []int
 	open          int  // candidates that can be chosen
@@ -168,8 +168,12 @@ func (c *candidates) aliases() (names []stream.Column, of []int) {
 
 // possible refuses what cannot be met, by name.
 func (c *candidates) possible(r *run) error {
-	if j := slices.IndexFunc(c.columns, inBlock); j >= 0 && r.Takes.Turns {
-		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.name(c.of[j]), r.Name)
+	if r.Takes.Turns && slices.ContainsFunc(c.columns, inBlock) {
+		i := 0
+		for c.reads(i) == nil {
+			i++
+		}
+		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.name(i), r.Name)
 	}
 	taken, forbidden := make(map[int]int), c.Forbidden(len(c.columns))
 	for _, i := range c.keep {

@@ -70,10 +70,14 @@ func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error 
 			number[of[i]], c.sets = len(number), append(c.sets, of[i])
 		}
 	}
+	first := len(number) // of the groups that are called like a column that is not in them
 	for i, b := range c.Blocks {
-		if _, clashes := number[b.Name]; clashes && of[i] != b.Name {
-			return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", b.Name)
+		if n, clashes := number[b.Name]; clashes && of[i] != b.Name {
+			first = min(first, n)
 		}
+	}
+	if first < len(number) {
+		return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", c.sets[first])
 	}
 	if strict && (len(number) == 0 || !named) {
 		return stream.Usagef("{groups} %s: no column is in any group", r.Groups)

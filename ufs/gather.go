@@ -79,7 +79,7 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 		return nil, g.leastMemory(ctx, g.inputs, opt, g.plan, err)
 	}
 	defer func() {
-		if err != nil {
+		if err != nil || e == nil { // a panic goes on
 			ds.Close()
 			return
 		}

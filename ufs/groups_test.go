@@ -341,6 +341,12 @@ func TestBlockColumns(t *testing.T) {
 	if !slices.Equal(c.reads(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
 		t.Errorf("reads %v, keep %v", c.reads(0), c.keep)
 	}
+	// The number of a time alone is called like its column, and is no feature by itself all the same.
+	alone := &run{groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
+	alone.Takes.Turns, alone.Name = true, "other"
+	if _, err := alone.candidatesOf([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
+		t.Errorf("a column that is its own block: %v", err)
+	}
 	r.Takes.Turns, r.Name = true, "other"
 	if _, err := r.candidatesOf(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
 		t.Errorf("for a method without scores: %v", err)

@@ -125,7 +125,7 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 		}
 		opt.Memory = plan.Reading
 		if ds, err = ds.With(opt); err != nil {
-			return nil, err
+			return nil, plan.explain(err)
 		}
 		seen, err := r.inspectValues(ctx, ds, s)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // planGraph plans the two passes of the graph methods: a profile with a sample of rows,
-// from which the anchors come, and then the statistics, followed by a solver if one is
-// asked for, by its shape; nil is for none. rank is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore says
+// from which the anchors come, and then the statistics. solve is what the solver that follows is asked the
+// cost of; nil is for none. rank is the number of rows of a Gram matrix that is a factor, 0 in full. outOfCore says
 // that there is none, so that reading and solver live together.
 func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outOfCore bool) (Budget, error) {
 	d, total := len(ds.Columns()), ds.Rows()

@@ -15,7 +15,7 @@ func TestFootersAreCounted(t *testing.T) {
 	const groups, length = 40, 1 << 20
 	for _, d := range []int{1000, 20_000} {
 		whole := Options{Threads: 8}.least(d, groups)
-		if footer := whole - (Options{}).least(d, 1); footer < writer.FooterBytes(int64(d), int64(d), groups)-writer.FooterBytes(int64(d), int64(d), 1) {
+		if footer := whole - (Options{}).least(d, 1); footer < writer.FooterBytes(int64(d), int64(d), 0, groups)-writer.FooterBytes(int64(d), int64(d), 0, 1) {
 			t.Errorf("%d more row groups of %d columns take %d bytes", groups-1, d, footer)
 		}
 		// written tells at which row group memory is short, 0 for none, and what is asked for.

@@ -168,6 +168,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		written := make([]Column, len(columns))
 		for j, c := range columns {
 			written[j] = Column{c.Name, opt.settled(c)}
+			opt.names += int64(len(c.Name))
 		}
 		t.Columns = written
 		if len(written) == 0 {
@@ -233,7 +234,7 @@ func (o Options) check(d, groups, ahead int) error {
 // holds is what writing so many row groups of d columns holds.
 func (o Options) holds(d, threads, groups int) int64 {
 	const perText = 6 // bytes of a piece and its cells, for one of text
-	footer := writer.FooterBytes(int64(d), int64(d), int64(groups))
+	footer := writer.FooterBytes(int64(d), int64(d), o.names, int64(groups))
 	return bytesOfCell*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encoding + int64(threads)*writer.WorkerBytes
 }
 

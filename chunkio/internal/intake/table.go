@@ -90,6 +90,8 @@ type Options struct {
 	Text    func(column string) bool
 	Threads int
 	Memory  int64 // bytes in all
+
+	names int64 // bytes of the names of all columns, once they are known
 }
 
 // settled is the kind that a column is written as.

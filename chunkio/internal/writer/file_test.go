@@ -104,18 +104,22 @@ func TestForgedMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	zeros, err := shorten(make([]byte, 128<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ofTwoColumns := write(t, other, 0, 1, func(int) bool { return true })[0]
-	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00", string(ofTwoColumns)} {
+	for _, mark := range []string{"", "\xff\xff\xff\xff\x0f\x00", "\xff\x06\x00\x00S2sTwO\x00\x0a\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f\x00", string(ofTwoColumns), string(zeros)} {
 		before := allocated()
 		w, err := New(io.Discard, fields, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := w.GoOn(io.Discard, 4, [][]byte{[]byte(mark)}); err == nil {
-			t.Errorf("%q is gone on with", mark)
+			t.Errorf("%.40q is gone on with", mark)
 		}
 		if n := allocated() - before; n > 24<<20 {
-			t.Errorf("%q: %d MiB allocated", mark, n>>20)
+			t.Errorf("%.40q: %d MiB allocated", mark, n>>20)
 		}
 	}
 }

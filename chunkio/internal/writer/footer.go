@@ -38,33 +38,34 @@ const (
 	pendingBytes = 1300
 
 	// columnBytes is what a column takes while its file is written: twice 410 bytes of v15's schema, the second
-	// time in what the footer is made of, twice 105 of its Thrift, 160 of what names it to whoever
-	// writes, and 500 that are left of a block, measured at 20,000 columns; rounded up.
+	// time in what the footer is made of, twice 105 of its Thrift, 160 in the lists of names and nodes that the caller
+	// has, and 500 of one more mark than the others, measured at 20,000 columns; rounded up.
 	columnBytes = 1800
 
 	// chunkBytes is what a column chunk of numbers takes that is encoded, until the footer is written and read back, which
 	// takes more: 170 bytes, measured at nine million.
 	chunkBytes = 220
 
-	// boundBytes is the longest text whose bounds are written to the footer, as other writers cut them there. With the
-	// library's 4,096 a file of 20,000 row groups of five texts of 2,000 bytes was copied in 1,926 MB of 209 MiB, to
-	// three times its size.
+	// boundBytes is the longest text whose bounds are written to the footer; other writers cut them there. With the
+	// library's 4,096 a copy of 20,000 row groups of five texts of 2,000 bytes took 1,926 MB, where 209 MiB were the
+	// limit, and three times the bytes of the file.
 	boundBytes = 64
 )
 
 // FooterBytes is what writing the footer of so many row groups takes, and reading it back. texts of the columns may
-// have bounds of boundBytes.
-func FooterBytes(columns, texts, groups int64) int64 {
-	return columns*columnBytes + min(columns*groups, max(columns, mostPending))*pendingBytes + groups*(columns*chunkBytes+texts*4*boundBytes)
+// have bounds of boundBytes; names is the length of the names of all columns together, which stand in each row group.
+func FooterBytes(columns, texts, names, groups int64) int64 {
+	return columns*columnBytes + min(columns*groups, max(columns, mostPending))*pendingBytes + groups*(columns*chunkBytes+texts*4*boundBytes+2*names)
 }
 
-// FooterBytes is that of w. The names of its columns stand in each row group.
+// FooterBytes is [FooterBytes] of w.
 func (w *File) FooterBytes(groups int64) int64 {
 	columns, texts, names := w.sizes()
-	return FooterBytes(columns, texts, groups) + 2*groups*names
+	return FooterBytes(columns, texts, names, groups)
 }
 
-// MarkBytes is what a Mark of so many row groups has, at most: a column chunk of numbers half of 130 bytes.
+// MarkBytes is what a Mark of so many row groups has, at most. A column chunk of numbers takes 65 bytes, half of its
+// 130 in Thrift.
 func (w *File) MarkBytes(groups int64) int64 {
 	columns, texts, names := w.sizes()
 	return groups * (65*columns + 2*boundBytes*texts + names)
@@ -116,8 +117,7 @@ func (w *File) flush() error {
 	})
 }
 
-// shorten is text in s2's framing. It is in blocks, each of which says how long it is: a forged one cannot make
-// its reader allocate more than one of them.
+// shorten is text in s2's framing.
 func shorten(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	to := s2.NewWriter(&b, s2.WriterConcurrency(1), s2.WriterBlockSize(256<<10))
@@ -126,10 +126,13 @@ func shorten(text []byte) ([]byte, error) {
 	return bytes.Clone(b.Bytes()), err
 }
 
-// Mark tells of the row groups that were written since the last Mark, for GoOn.
+// Mark tells of the row groups that were written since the last Mark, for GoOn. There must be some.
 func (w *File) Mark() (mark []byte, err error) {
 	if err := w.flush(); err != nil {
 		return nil, err
+	}
+	if w.marked == len(w.blocks) {
+		return nil, errors.New("no row group was written since the last mark")
 	}
 	mark = bytes.Join(w.blocks[w.marked:], nil) // which s2 reads as one
 	w.marked, w.markedRows, w.unmarked = len(w.blocks), w.Rows, 0
@@ -142,12 +145,20 @@ func (w *File) Unmarked() int { return w.unmarked }
 // MarkedRows is the number of rows before the last Mark.
 func (w *File) MarkedRows() int64 { return w.markedRows }
 
+// mostShortened is more than s2 makes of row groups, whose column chunks all have a place of their own. A forged mark may
+// claim any size.
+const mostShortened = 200
+
 // GoOn makes a file that was begun on [io.Discard] go on with one of which out has a beginning, offset bytes
 // long, that ends with a Mark: these are all its marks.
 func (w *File) GoOn(out io.Writer, offset int64, marks [][]byte) error {
 	w.out, w.Offset = out, offset
 	for _, mark := range marks {
-		text, err := io.ReadAll(s2.NewReader(bytes.NewReader(mark)))
+		most := int64(1<<20 + mostShortened*len(mark))
+		text, err := io.ReadAll(io.LimitReader(s2.NewReader(bytes.NewReader(mark)), most))
+		if err == nil && int64(len(text)) == most {
+			err = fmt.Errorf("a mark of %d bytes has more than %d", len(mark), most)
+		}
 		if err != nil {
 			return err
 		}
