@@ -21,7 +21,7 @@ import (
 // has the last few only.
 type footer struct {
 	blocks  [][]byte // of the row groups but the last: RowGroups in Thrift, one behind the other, in s2's framing
-	pending int      // column chunks of the last, which v15 has
+	pending int      // row groups, the last, which v15 has
 
 	marked     int // blocks before the last Mark
 	markedRows int64
@@ -85,8 +85,8 @@ func (w *File) sizes() (columns, texts, names int64) {
 
 // ended takes note of a row group.
 func (w *File) ended() error {
-	columns := w.Schema.NumColumns()
-	if w.pending += columns; w.pending+columns <= mostPending {
+	w.pending++
+	if (w.pending+1)*max(w.Schema.NumColumns(), 1) <= mostPending {
 		return nil
 	}
 	return w.flush()
