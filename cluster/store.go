@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // store holds what all restarts of KMeans share: the rows, and a narrow copy of them for
@@ -73,7 +74,7 @@ func newStore(workers int, x matrix) *store {
 	if t.lossless = meanSquare <= farOut*spread; !t.lossless {
 		copy(t.shift, t.mean)
 	}
-	t.narrow, t.norm = make([]float32, n*t.stride), make([]float64, n)
+	t.narrow, t.norm = room.Make[float32](n*t.stride), make([]float64, n) // beside what finding neighbours has left: 219 MiB were taken of 206
 	// (v + m) − m is v rounded to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // panel is how many rows or features are weighed at a time.
@@ -25,7 +26,7 @@ func (p *problem) project(u, v []float64) error {
 	}
 	size := min(p.n, p.d)
 	if p.a == nil {
-		p.a = make([]float64, size*size)
+		p.a = room.Make[float64](size * size)
 	}
 	clear(p.a)
 	a := kernel.RowMajor(p.a, size, size, size)

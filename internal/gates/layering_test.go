@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/room/roomtest":     {},
 	"internal/rows/rowstest":     {"stream", "gram", "anchor", "internal/rows", "internal/must"},
 
-	"internal/linalg":          {"internal/kernel", "internal/splitmix"},
+	"internal/linalg":          {"internal/kernel", "internal/room", "internal/splitmix"},
 	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/writer":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 
 	"gram":               {"stream", "internal/kernel", "internal/room", "internal/splitmix", "internal/words"},
-	"cluster":            {"stream", "internal/kernel"},
+	"cluster":            {"stream", "internal/kernel", "internal/room"},
 	"anchor":             {"stream", "gram", "cluster", "internal/kernel", "internal/linalg", "internal/room", "internal/words", "internal/splitmix"},
 	"internal/hygiene":   {"stream", "gram", "internal/kernel", "internal/splitmix", "internal/words"},
 	"internal/rows":      {"stream", "internal/kernel", "internal/room"},
@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	"socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"u2fs":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"udfs":           {"stream", "gram", "method", "internal/kernel", "internal/linalg", "internal/rows"},
-	"rufs":           {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/rows"},
+	"rufs":           {"stream", "gram", "cluster", "method", "internal/kernel", "internal/linalg", "internal/room", "internal/rows"},
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},

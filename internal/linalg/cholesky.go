@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // ErrNotPositiveDefinite is wrapped, with the pivot, by the error of [Cholesky.Factor] for
@@ -33,7 +34,7 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 		panic(fmt.Sprintf("linalg: Cholesky factor of a %d×%d matrix", n, a.Cols))
 	}
 	if cap(c.data) < n*n {
-		c.data = make([]float64, n*n)
+		c.data = room.Make[float64](n * n)
 	}
 	c.u = kernel.RowMajor(c.data[:n*n], n, n, n)
 	copyUpper(team.Threads(), c.u, a)
