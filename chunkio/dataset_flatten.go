@@ -10,6 +10,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// entry is one flattened column of the catalog. It is small, as lists have millions of them.
+type entry struct {
+	*origin
+	flat    string
+	element int
+	missing int // 1 + the entry of which it says whether it is missing; 0 for others
+}
+
+// origin is the leaf or partition column that entries are elements of, or are made of, with what becomes of them.
+type origin struct {
+	leaf, part int
+	list       string // the name that means all of them; empty for a column by itself
+	typ        string
+	nulls      int64
+	why        string // why they can be no features, unless the options leave them out
+	refused    bool   // they would be features, but why says that they cannot be decoded
+	made       *made  // how they are made of the leaf's texts; nil for others
+	width      int    // then: how many are
+	block      string // the leaf that they are made of, together with others: stream.Column.Block
+}
+
+// name is what patterns are matched against.
+func (e *entry) name() columnName {
+	n := columnName{flat: e.flat, list: e.list}
+	if e.missing > 0 {
+		n.of = indicated(e.flat)
+	}
+	return n
+}
+
 // describe yields every column for inspect.
 func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 	return func(yield func(Field) bool) {

@@ -58,58 +58,54 @@ func (r *run) group(c *candidates, leftOut []stream.LeftOut, strict bool) error 
 	if r.groups.listed != nil {
 		groupOf = func(name string) string { return r.groups.listed[name] }
 	}
-	of := make([]string, len(c.Blocks))
-	number := make(map[string]int) // of the groups
+	var names []string             // of the groups
+	number := make(map[string]int) // of a name among these
+	groups := make([]int, len(c.Blocks))
 	named := r.groups.listed != nil
 	for i, b := range c.Blocks {
-		if of[i] = groupOf(b.Name); of[i] == "" {
+		name := groupOf(b.Name)
+		if groups[i] = -1; name == "" {
 			continue
 		}
-		named = named || of[i] != b.Name
-		if _, known := number[of[i]]; !known {
-			number[of[i]], c.sets = len(number), append(c.sets, of[i])
+		named = named || name != b.Name
+		n, known := number[name]
+		if !known {
+			n = len(names)
+			number[name], names = n, append(names, name)
 		}
+		groups[i] = n
 	}
-	first := len(number) // of the groups that are called like a column that is not in them
+	first := len(names) // of the groups that are called like a column that is not in them
 	for i, b := range c.Blocks {
-		if n, clashes := number[b.Name]; clashes && of[i] != b.Name {
+		if n, clashes := number[b.Name]; clashes && groups[i] != n {
 			first = min(first, n)
 		}
 	}
-	if first < len(number) {
-		return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", c.sets[first])
+	if first < len(names) {
+		return stream.Usagef("{groups}: a group is called %s, and so is a column that is not in it; call it otherwise", names[first])
 	}
-	if strict && (len(number) == 0 || !named) {
+	if strict && (len(names) == 0 || !named) {
 		return stream.Usagef("{groups} %s: no column is in any group", r.Groups)
 	}
 	if r.GroupMost > 0 {
-		c.Most, c.Sets = r.GroupMost, make([]int, len(of))
-		for i, name := range of {
-			c.Sets[i] = -1
-			if name != "" {
-				c.Sets[i] = number[name]
-			}
-		}
+		c.Most, c.Sets, c.sets = r.GroupMost, groups, names
 		return nil
 	}
-	c.sets = nil
-	c.join(of)
+	c.join(groups, names)
 	return nil
 }
 
-// join makes one block of those that have the same group of these.
-func (c *candidates) join(groups []string) {
-	at := make(map[string]int) // the block of a group
-	joined := c.Blocks[:0]     // behind the one that is read
+// join makes one block of those in the same group, by its number; -1 is for none.
+func (c *candidates) join(groups []int, names []string) {
+	at := slices.Repeat([]int{-1}, len(names)) // the block of a group
+	joined := c.Blocks[:0]                     // behind the one that is read
 	for i, b := range c.Blocks {
-		name := groups[i]
-		to, known := at[name]
-		switch {
-		case known:
-			joined[to].Members = append(joined[to].Members, b.Members...)
-			continue
-		case name != "":
-			at[name], b.Name = len(joined), name
+		if g := groups[i]; g >= 0 {
+			if to := at[g]; to >= 0 {
+				joined[to].Members = append(joined[to].Members, b.Members...)
+				continue
+			}
+			at[g], b.Name = len(joined), names[g]
 		}
 		joined = append(joined, b)
 	}

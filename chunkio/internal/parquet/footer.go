@@ -213,15 +213,8 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 				children = append(children, f[5])
 			default: // list<RowGroup>, whose field 1 is list<ColumnChunk>
 				shape.groups++
-				c.record(nil, func(id int64, typ byte) bool {
-					if id != 1 || typ != thriftList {
-						return false
-					}
-					elem, n := c.list()
-					shape.chunks += n
-					c.skipElements(elem, n, 1)
-					return true
-				})
+				chunks, _, _ := c.rowGroupSize()
+				shape.chunks += chunks
 			}
 		}
 		return true

@@ -33,31 +33,36 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
 	c := compact{b: text}
 	for c.pos < len(text) && c.err == nil {
-		var fields [4]int64
-		chunks := 0
-		set := c.record(fields[:], func(id int64, typ byte) bool {
-			if id != 1 || typ != thriftList {
-				return false
-			}
-			elem, n := c.list()
-			if elem == thriftStruct {
-				chunks += n
-			}
-			c.skipElements(elem, n, 1)
-			return true
-		})
+		chunks, more, told := c.rowGroupSize()
 		switch {
-		case set&(1<<3) == 0:
+		case !told:
 			c.fail(errors.New("a row group does not tell its rows"))
 		case chunks != columns:
 			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
 		}
-		if rows += fields[3]; fields[3] < 0 || rows < 0 {
+		if rows += more; more < 0 || rows < 0 {
 			c.fail(errors.New("a row group has less than no rows"))
 		}
 		groups++
 	}
 	return groups, rows, c.err
+}
+
+// rowGroupSize walks over a row group: how many column chunks it has, and its rows, if it tells them.
+func (c *compact) rowGroupSize() (chunks int, rows int64, told bool) {
+	var fields [4]int64
+	set := c.record(fields[:], func(id int64, typ byte) bool {
+		if id != 1 || typ != thriftList {
+			return false
+		}
+		elem, n := c.list()
+		if elem == thriftStruct {
+			chunks += n
+		}
+		c.skipElements(elem, n, 1)
+		return true
+	})
+	return chunks, fields[3], set&(1<<3) != 0
 }
 
 // AppendStructList appends the header of a list of n structs.
