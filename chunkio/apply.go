@@ -38,6 +38,7 @@ type ApplyOptions struct {
 	TableVersion *int64 // as in Options, and so are those below
 	TableAsOf    time.Time
 	Anonymous    bool
+	Allow        []string
 	Spool        scratch.Options
 	Stdin        io.Reader
 	Note         func(stream.Text)
@@ -110,7 +111,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 
 // access finds and opens the inputs, to copy them.
 func (o ApplyOptions) access() *access {
-	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse})
+	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse})
 	a.exact, a.anyText = true, o.all
 	return a
 }

@@ -73,6 +73,9 @@ type Options struct {
 	SkipBad bool  // leave out files whose footer or schema is bad, with a warning
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
+	// Allow are prefixes of places that lists, plans and logs of tables may name outside their own
+	// place: local folders, and URLs with the parameters to open what lies below them.
+	Allow []string
 
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
 	// were when it was made, without reading their footers again. Shard is the part of its rows

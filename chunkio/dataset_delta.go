@@ -147,6 +147,10 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 		table: &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
 		keys:  newKeyTexts(s.Partitions),
 	}
+	scope, err := place.NewScope(name, []string{arg}, a.opt.Allow)
+	if err != nil {
+		return nil, err
+	}
 	type placed struct {
 		name, query string
 		file        *delta.File
@@ -154,7 +158,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	files := make([]placed, len(s.Files))
 	for i := range s.Files {
 		f := &s.Files[i]
-		if files[i].name, files[i].query, err = placeOf(arg, at, f.Path); err != nil {
+		if files[i].name, files[i].query, err = placeLogged(arg, at, scope, f.Path); err != nil {
 			return nil, err
 		}
 		files[i].file = f
@@ -173,31 +177,33 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	return list, nil
 }
 
-// placeOf is where a live file is: below the table's root, or where its absolute path says.
-func placeOf(root string, at store.Location, file string) (name, query string, err error) {
+// placeLogged returns where a live file of a table is: below the table's root, or where its absolute path
+// says, if the scope of the table has that place.
+func placeLogged(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
+	rest, isPath := strings.CutPrefix(file, "file:")
+	if isPath = isPath || path.IsAbs(file); isPath { // file:/a, file:///a and /a, all with percent-encoding
+		file = "file:///" + strings.TrimLeft(rest, "/")
+	}
 	switch {
 	case store.IsURL(file):
-		loc, err := store.Parse(file)
-		if err != nil {
+		if file, err = scope.Resolve(file); err != nil {
 			return "", "", err
 		}
-		if loc.Scheme == at.Scheme && at.Bucket != "" { // by the same door
-			key, bucket := loc.Key, loc.Bucket
-			loc = at.WithKey(key)
-			loc.Bucket = bucket
+		if at, err = store.Parse(file); err != nil {
+			return "", "", err
 		}
-		name, query = splitQuery(loc)
+		name, query = splitQuery(at)
 		return name, query, nil
-	case strings.HasPrefix(file, "file:"):
-		name = "/" + strings.TrimLeft(strings.TrimPrefix(file, "file:"), "/")
-		return name, "", nil
+	case isPath:
+		if name, err = scope.Resolve(file); err == nil {
+			name, err = place.Local(name)
+		}
+		return name, "", err
 	case strings.Contains(file, "://"):
 		return "", "", stream.Dataf(root, "a live file of this table is in a store of an unknown kind: %s", file)
 	case at.Bucket != "":
 		name, query = splitQuery(at.WithKey(at.Key + file))
 		return name, query, nil
-	case path.IsAbs(file):
-		return file, "", nil
 	}
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }

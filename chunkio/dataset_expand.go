@@ -44,6 +44,9 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
 	}
+	if _, err := place.NewScope("", nil, a.opt.Allow); err != nil { // which is told also if nothing has to be allowed
+		return nil, err
+	}
 	var local []string
 	var lists []*fileList
 	var finders []finder
@@ -169,6 +172,26 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	}
 	if len(lines) == 0 {
 		return nil, stream.Dataf(list, "the input list names no file")
+	}
+	return a.resolveLines(list, lines)
+}
+
+// resolveLines returns the places that the lines of a list name. Lines may name what lies in the list's
+// folder or, of a local list, in the working directory.
+func (a *access) resolveLines(list string, lines []string) ([]string, error) {
+	scope, err := place.NewScope(place.Name(list), place.OwnPlaces(list), a.opt.Allow)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range lines {
+		named, isTable := strings.CutPrefix(line, deltaScheme)
+		if named, err = scope.Resolve(place.Beside(list, named)); err != nil {
+			return nil, err
+		}
+		if isTable {
+			named = deltaScheme + named
+		}
+		lines[i] = named
 	}
 	return lines, nil
 }

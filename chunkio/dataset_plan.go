@@ -31,6 +31,7 @@ type PlanHeader struct {
 	Version string            // of the program
 	Method  string            // that statistics are for
 	Options map[string]string // what shapes statistics, as a selection records it
+	Roots   []string          // places that hold the files, as the maker opened them
 
 	// What WritePlan knows itself.
 	Footers  bool // the plan has what the footers tell; else they are read when it is opened
@@ -174,9 +175,18 @@ func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHea
 	return h, err
 }
 
+// Resolve returns what opens a file that an option of the plan names, if the plan may name it.
+func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error) {
+	scope, err := planScope(plan, h.Roots, allowed)
+	if err != nil {
+		return "", err
+	}
+	return scope.Resolve(name)
+}
+
 func headerOf(h planfile.Header) PlanHeader {
 	return PlanHeader{
-		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Footers: h.Footers, Table: h.Table,
+		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table,
 		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,
 	}
 }

@@ -30,6 +30,28 @@ func newFrozenList(h planfile.Header, plan string) *fileList {
 	return list
 }
 
+// planScope returns what a plan may name: files in its own place, in the roots that it records as far as
+// these choose no server and no credentials, and what the user allows.
+func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
+	scope, err := place.NewScope(place.Name(plan), place.OwnPlaces(plan), allowed)
+	if err == nil {
+		scope.AddRecorded(roots)
+	}
+	return scope, err
+}
+
+// nextPlanned reads the next file of a plan, with the path or URL that opens it.
+func nextPlanned(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
+	f, err := r.Next()
+	if err == nil {
+		_, _, err = placePlanned(f)
+	}
+	if err == nil {
+		f.Path, err = scope.Resolve(f.Path)
+	}
+	return f, err
+}
+
 // placePlanned is where a file of a plan is: its path, or its URL without the query, and with it.
 func placePlanned(f planfile.File) (name string, at store.Location, err error) {
 	if store.IsURL(f.Path) {
@@ -71,14 +93,14 @@ func (l *fileList) addPlanned(f planfile.File) error {
 }
 
 // thawList reads the files of a plan without footers, in the order of [Open].
-func thawList(r *planfile.Reader, plan string) (*fileList, error) {
+func thawList(r *planfile.Reader, scope *place.Scope, plan string) (*fileList, error) {
 	type placed struct {
 		planfile.File
 		name string
 	}
 	var files []placed
 	for {
-		f, err := r.Next()
+		f, err := nextPlanned(r, scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -31,14 +31,18 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 		if h.Options["where"] != a.opt.Where {
 			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", a.opt.Where, h.Options["where"])
 		}
+		scope, err := planScope(a.opt.Plan, h.Roots, a.opt.Allow)
+		if err != nil {
+			return err
+		}
 		if !h.Footers {
 			if shard.Of > 0 {
 				return NoShards(a.opt.Plan)
 			}
-			list, err = thawList(r, place.Name(a.opt.Plan))
+			list, err = thawList(r, scope, place.Name(a.opt.Plan))
 			return err
 		}
-		t := &thaw{access: a, reader: r, list: newFrozenList(h, place.Name(a.opt.Plan))}
+		t := &thaw{access: a, reader: r, scope: scope, list: newFrozenList(h, place.Name(a.opt.Plan))}
 		c, err = t.catalog(f)
 		return err
 	})
@@ -75,6 +79,7 @@ func NoShards(plan string) error {
 type thaw struct {
 	*access
 	reader *planfile.Reader
+	scope  *place.Scope
 	list   *fileList
 	files  []file
 	parts  []partition
@@ -120,7 +125,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	t.from = -1
 	for {
-		next, err := t.reader.Next()
+		next, err := nextPlanned(t.reader, t.scope)
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -43,6 +43,10 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 		}
 		head.Table = &at
 	}
+	var err error
+	if head.Roots, err = c.list.roots(h.Options["anchors-file"]); err != nil {
+		return h, err
+	}
 	for _, w := range c.warnings {
 		head.Warnings = append(head.Warnings, w.String())
 	}
@@ -114,7 +118,7 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
 			}
 			var err error
-			if out.Path, err = place.FromRoot(e.path); err == nil {
+			if out.Path, err = place.WithoutParameters(e.path); err == nil {
 				out.Keys, err = c.freezeKeys(i, e.path)
 			}
 			if err != nil {
@@ -135,6 +139,23 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 			}
 		}
 	}
+}
+
+// roots returns places that hold the files of the list and one more, if that is named.
+func (l *fileList) roots(other string) (roots []string, err error) {
+	roots = place.Roots(func(yield func(string) bool) {
+		for _, e := range l.all() {
+			var name string
+			if name, err = place.FromRoot(e.path); err != nil || !yield(name) {
+				return
+			}
+		}
+	})
+	if other == "" || err != nil {
+		return roots, err
+	}
+	other, err = place.FromRoot(other)
+	return append(roots, other), err
 }
 
 // freezeKeys are the values of the partitions in file i.

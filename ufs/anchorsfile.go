@@ -20,7 +20,7 @@ func (r *run) countAnchors(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Meter: r.Meter}) // footers only: the plan is to complain
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter}) // footers only: the plan is to complain
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
 	}

@@ -25,9 +25,10 @@ type ApplyRequest struct {
 	Sparse    string            // as in Request; default: as the selection records
 	Threads   int
 	Memory    int64
-	Version   *int64 // as in Request, and so are the two below
+	Version   *int64 // as in Request, and so are the three below
 	AsOf      time.Time
 	Anonymous bool
+	Allow     []string
 	Stdin     io.Reader
 
 	TempDir    string // as in Request, and so is MaxScratch
@@ -110,7 +111,7 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	q.takeColumnOptions(a.Selection.Options)
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
-		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, TableVersion: a.Version, TableAsOf: a.AsOf,
+		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, Allow: a.Allow, TableVersion: a.Version, TableAsOf: a.AsOf,
 		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
 	}
 	chosen := slices.Clone(a.Selection.Selected)

@@ -46,6 +46,7 @@ type EvalRequest struct {
 	Version   *int64 // as in Request, and so are the two below
 	AsOf      time.Time
 	Anonymous bool
+	Allow     []string // see Request
 
 	TempDir    string // as in Request, and so are those below
 	MaxScratch int64
@@ -85,7 +86,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, q: Request{
 		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
-		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
+		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Allow: o.Allow, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
 		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
 	e.q.keepStdin() // what is checked depends on what it is
@@ -143,7 +144,7 @@ func (e *evaluator) selectionBytes() (bytes int64) {
 
 // check finds what no input can make right, and fills in the protocol's numbers.
 func (e *evaluator) check(ctx context.Context) error {
-	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
+	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
 	}
 	switch {

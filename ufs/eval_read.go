@@ -15,7 +15,7 @@ func (e *evaluator) read(ctx context.Context) error {
 	opt := chunkio.Options{
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
+		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
 		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
 	}
 	e.q.readColumns(&opt)

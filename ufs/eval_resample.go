@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -235,13 +236,20 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	if err != nil {
 		return q, stream.Dataf(s.Path, "%w", err)
 	}
+	scope, err := place.NewScope(place.Name(s.Path), place.OwnPlaces(s.Path), e.Allow)
+	if err == nil {
+		err = q.resolveFiles(scope.Resolve)
+	}
+	if err != nil {
+		return q, err
+	}
 	if s.turns > 0 {
 		q.K = s.turns
 	}
 	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
 	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
 	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Say, e.Spelling
-	q.Anonymous, q.Version, q.AsOf = e.Anonymous, e.Version, e.AsOf
+	q.Anonymous, q.Allow, q.Version, q.AsOf = e.Anonymous, e.Allow, e.Version, e.AsOf
 	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label

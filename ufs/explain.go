@@ -138,7 +138,8 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Inputs, q.Stats, q.Stdin, q.SkipBad, q.Version, q.AsOf, q.Anonymous = o.Inputs, o.Stats, o.Stdin, o.SkipBad, o.Version, o.AsOf, o.Anonymous
+	q.Inputs, q.Stats, q.Stdin, q.SkipBad, q.Version, q.AsOf = o.Inputs, o.Stats, o.Stdin, o.SkipBad, o.Version, o.AsOf
+	q.Anonymous, q.Allow = o.Anonymous, o.Allow
 	q.Threads, q.Memory, q.TempDir, q.MaxScratch, q.Output = o.Threads, o.Memory, o.TempDir, o.MaxScratch, o.Output
 	q.Meter, q.Progress, q.Note, q.Spelling = o.Meter, o.Progress, o.Note, o.Spelling
 	var record *correlations

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -191,11 +190,10 @@ func (r *run) planOptions() map[string]string {
 // fromRoot is the text of an option that means the same on every machine: files of methods are
 // named from the root.
 func fromRoot(option, text string) string {
-	isFile := option == "anchors-file" || option == "tree" && strings.HasSuffix(text, ".json")
-	if !isFile {
+	if !isFileOption(option, text) {
 		return text
 	}
-	path, err := place.FromRoot(text)
+	path, err := place.WithoutParameters(text)
 	if err != nil { // whoever reads it says what is wrong with it
 		return text
 	}
@@ -229,6 +227,9 @@ func (r *run) takePlan(ctx context.Context) error {
 	p, err := fromRecord(h.Method, settings, q.Methods)
 	if err != nil {
 		return stream.Dataf(place.Name(q.Plan), "%w", err)
+	}
+	if err := p.resolveFiles(func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Allow) }); err != nil {
+		return err
 	}
 	q.fillFrom(p)
 	return nil

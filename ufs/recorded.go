@@ -2,7 +2,11 @@ package ufs
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -44,11 +48,11 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 		case "keep":
 			q.Keep, err = splitNames(text)
 		case "groups":
-			q.Groups = text
+			q.Groups, err = text, isInline(text, groupsPrefix, groupsRegex, groupsLists)
 		case "group-most":
 			_, err = fmt.Sscan(text, &q.GroupMost)
 		case "costs":
-			q.Costs = text
+			q.Costs, err = text, isInline(text)
 		case "budget":
 			_, err = fmt.Sscan(text, &q.Budget)
 		case "forbid":
@@ -99,4 +103,34 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 		return q, stream.Errorf("option %w", err)
 	}
 	return q, nil
+}
+
+// isInline refuses a recorded option that is neither JSON nor begins with one of the kinds: a record holds
+// groups and costs themselves, so a name in their place is of a file that its maker wants to be opened.
+func isInline(text string, kinds ...string) error {
+	if isJSON([]byte(text)) || slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(text, kind) }) {
+		return nil
+	}
+	return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
+}
+
+// isFileOption reports whether an option of a method names a file.
+func isFileOption(option, text string) bool {
+	return text != "" && (option == "anchors-file" || option == "tree" && strings.EqualFold(filepath.Ext(text), ".json"))
+}
+
+// resolveFiles replaces the files that the options of a record name by what opens them.
+func (q *Request) resolveFiles(resolve func(name string) (string, error)) error {
+	for option := range q.Options {
+		text := q.Options.Text(option)
+		if !isFileOption(option, text) {
+			continue
+		}
+		opened, err := resolve(text)
+		if err != nil {
+			return err
+		}
+		q.Options[option] = opened
+	}
+	return nil
 }

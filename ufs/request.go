@@ -125,6 +125,10 @@ type Request struct {
 	AsOf    time.Time
 	// Anonymous looks for no credentials of object stores and signs no request for an input.
 	Anonymous bool
+	// Allow are prefixes of places that lists, plans, selections and logs of tables may name outside
+	// their own place: local folders and files, and URLs with the parameters to open what lies below
+	// them. Without it, none chooses a server, credentials or a place of another kind.
+	Allow []string
 
 	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
 	Progress func(Progress)    // hears of every pass; nil shows nothing

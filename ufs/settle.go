@@ -363,7 +363,7 @@ func (r *run) reading() chunkio.Options {
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
 		Target:       r.readsTarget(),
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,

@@ -66,7 +66,7 @@ a list of names. Of the input they read footers only.
 			}
 			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
-			a.Anonymous, a.Version, a.AsOf = q.Anonymous, q.Version, q.AsOf
+			a.Anonymous, a.Allow, a.Version, a.AsOf = q.Anonymous, q.Allow, q.Version, q.AsOf
 			return c.apply(cmd, selection, a, h)
 		},
 	}

@@ -68,6 +68,7 @@ func (f *requestFlags) lake(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
 	fs.Lookup("version").DefValue = "0" // which help does not show
 	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
+	fs.StringArrayVar(&f.req.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
 	f.stores(fs)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/recipe"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // handOnFlags say how a query is written.
@@ -55,8 +56,9 @@ func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []
 }
 
 // located finds where the columns of a new selection lie. Where a name leaves it open, a footer of
-// the input tells: a dot may be of a name or of a struct, and brackets are of a list.
-func located(ctx context.Context, s *stream.Selection, anonymous bool) (*chunkio.Located, error) {
+// the input tells: a dot may be of a name or of a struct, and brackets are of a list. Statistics (q.Stats)
+// name their input, which is read only if they may name it.
+func located(ctx context.Context, s *stream.Selection, q *ufs.Request) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
@@ -75,9 +77,20 @@ func located(ctx context.Context, s *stream.Selection, anonymous bool) (*chunkio
 	var found *chunkio.Located
 	err := stream.Dataf("the selection", "it names no input")
 	if len(s.Inputs) > 0 {
-		opt := chunkio.ApplyOptions{Columns: open, Sparse: sparse, Anonymous: anonymous}
-		var failed error
-		if found, failed = chunkio.Locate(ctx, []string{s.Inputs[0].Path}, opt); failed != nil {
+		input, failed := s.Inputs[0].Path, error(nil)
+		if q.Stats != "" {
+			var scope *place.Scope
+			if scope, failed = place.NewScope(place.Name(q.Stats), place.OwnPlaces(q.Stats), q.Allow); failed == nil {
+				input, failed = scope.Resolve(input)
+			}
+			if failed == nil {
+				input, failed = place.FromRoot(input) // no name is an @list then
+			}
+		}
+		if failed == nil {
+			found, failed = chunkio.Locate(ctx, []string{input}, chunkio.ApplyOptions{Columns: open, Sparse: sparse, Anonymous: q.Anonymous})
+		}
+		if failed != nil {
 			err.Err = failed
 		}
 	}

@@ -149,7 +149,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 
 // handSelectionOn writes a new selection for other tools.
 func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, inputs []string) error {
-	at, err := located(ctx, s, o.req.Anonymous)
+	at, err := located(ctx, s, &o.req)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,15 @@ func FromRoot(arg string) (string, error) {
 	return filepath.Abs(local)
 }
 
+// WithoutParameters is FromRoot without the parameters of a store, which a plan records once for all files.
+func WithoutParameters(arg string) (string, error) {
+	if !IsURL(arg) {
+		return FromRoot(arg)
+	}
+	l, err := store.Parse(arg)
+	return l.Bare().String(), err
+}
+
 // Name is how people and files may see arg: nothing secret is in it.
 func Name(arg string) string {
 	if !IsURL(arg) {

@@ -20,7 +20,10 @@ type Header struct {
 	// Keys are the partition keys of a table whose log has their values (File.Keys), in a plan
 	// without footers; where there are none, keys stand in the paths, if anywhere. With footers
 	// Catalog.Partitions names them.
-	Keys    []string `json:"keys,omitempty"`
+	Keys []string `json:"keys,omitempty"`
+	// Roots are places that together hold the files, as the maker of the plan opened them. They tell a reader
+	// what the maker meant to be read: see place.Scope.
+	Roots   []string `json:"roots,omitempty"`
 	Count   int      `json:"count"` // of files
 	Rows    int64    `json:"rows"`  // in all; 0 without footers
 	Bytes   int64    `json:"bytes"` // of the files
@@ -80,7 +83,7 @@ type Kind struct {
 
 // File is one file of a plan.
 type File struct {
-	Path  string `json:"path"`  // absolute, or a URL
+	Path  string `json:"path"`  // absolute, or a URL, which has no parameters of its store
 	Bytes int64  `json:"bytes"` // 0 where they are not known, without footers
 	// Version is the ETag or generation of an object; empty for a local file.
 	Version string `json:"version,omitempty"`

@@ -40,6 +40,48 @@ func (l Location) WithKey(key string) Location {
 	return l
 }
 
+// Below returns named, a location that a file from outside gives, opened as the root is: in the same bucket
+// or host, at or below the root's key, with the root's parameters. ok is false if it lies elsewhere or has
+// parameters of its own that differ.
+func (l Location) Below(named Location) (opened Location, ok bool) {
+	own, root := named.Parameters(), strings.TrimSuffix(l.Key, "/")
+	switch {
+	case named.Scheme != l.Scheme || !strings.EqualFold(named.Bucket, l.Bucket) || !l.Web() && named.Bucket != l.Bucket:
+		return l, false
+	case len(own) > 0 && named.parameters() != l.parameters():
+		return l, false
+	case root == "":
+	case named.Key != root && !strings.HasPrefix(named.Key, root+"/"), hasDotPart(named.Key):
+		return l, false
+	}
+	l.Key, l.raw = named.Key, named.raw
+	return l, true
+}
+
+// hasDotPart reports whether a part of the key is . or .., also if it is percent-encoded: a server that
+// resolves such parts would leave the folder.
+func hasDotPart(key string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == '\\' }), func(part string) bool {
+		if plain, err := url.PathUnescape(part); err == nil {
+			part = plain
+		}
+		return part == "." || part == ".." || strings.Contains(part, "/") || strings.Contains(part, "\\")
+	})
+}
+
+// Bare is the location without parameters. The query of https:// is a part of the address, and stays.
+func (l Location) Bare() Location {
+	l.query = nil
+	return l
+}
+
+// Parameters lists the names of the parameters, sorted, less those that change nothing.
+func (l Location) Parameters() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.query)), func(name string) bool {
+		return name == "anonymous" && !l.anonymous()
+	})
+}
+
 // String is the URL that Parse reads back.
 func (l Location) String() string {
 	s := l.Scheme + "://" + l.Bucket + "/" + l.Key

@@ -1,0 +1,199 @@
+package place
+
+import (
+	"iter"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Scope holds the places that a file from outside may name: a list, a plan, the log of a table. It
+// may name its own place, which is opened with the parameters and credentials that opened the file
+// itself, and places that the user allows. The parameters of a store (endpoint, profile, account, …)
+// decide who receives the user's credentials, so a file never chooses them.
+type Scope struct {
+	file     string   // the naming file, as people may see it
+	folders  []string // absolute and clean
+	roots    []store.Location
+	recorded []store.Location // with parameters that the user has to repeat: see AddRecorded
+}
+
+// OwnPlaces returns the own places of a file, for NewScope: its folder and the working directory, or the
+// bucket or host that it lies in.
+func OwnPlaces(file string) []string {
+	if IsURL(file) {
+		return []string{file}
+	}
+	if local, err := Local(file); err == nil {
+		file = local
+	}
+	return []string{filepath.Dir(file), "."}
+}
+
+// NewScope returns the scope of a file. own are its own places: a folder stands for what lies below
+// it, and a URL for its whole bucket or host. allowed are prefixes that the user gave: a local file or
+// folder, or a URL with the parameters to use. One that is no place is a *stream.UsageError.
+func NewScope(file string, own, allowed []string) (*Scope, error) {
+	s := &Scope{file: file}
+	for _, arg := range own {
+		if err := s.add(arg, true); err != nil {
+			return nil, err
+		}
+	}
+	for _, arg := range allowed {
+		if err := s.add(arg, false); err != nil {
+			return nil, stream.Errorf("{allow} %s: %w", Name(arg), err)
+		}
+	}
+	return s, nil
+}
+
+// add adds a prefix; a whole one stands for all of its bucket or host.
+func (s *Scope) add(arg string, whole bool) error {
+	if !IsURL(arg) {
+		if scheme, _, ok := strings.Cut(arg, "://"); arg == "" || ok && scheme != "file" {
+			return stream.Usagef("want a folder or file, or a URL that begins with s3://, gs://, azblob:// or https://")
+		}
+		folder, err := FromRoot(arg)
+		s.folders = append(s.folders, folder)
+		return err
+	}
+	root, err := store.Parse(arg)
+	if whole {
+		root = root.WithKey("")
+	}
+	s.roots = append(s.roots, root)
+	return err
+}
+
+// Resolve returns the path or URL that opens the file, folder or glob called name. A *stream.DataError
+// refuses what is outside the scope, with the flag that allows it.
+func (s *Scope) Resolve(name string) (string, error) {
+	if !IsURL(name) {
+		return s.resolveLocal(name)
+	}
+	named, err := store.Parse(name)
+	if err != nil {
+		return "", stream.Dataf(s.file, "it names %s: %w", Name(name), err)
+	}
+	for _, root := range s.roots {
+		if opened, ok := root.Below(named); ok {
+			return opened.String(), nil
+		}
+	}
+	return "", s.errOutside(named)
+}
+
+// errOutside refuses a URL, with the flag that allows it.
+func (s *Scope) errOutside(named store.Location) error {
+	for _, root := range s.recorded {
+		if _, ok := root.Below(named); ok {
+			e := stream.Dataf(s.file, "its maker read %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(root.Parameters(), ", "))
+			e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(root.Name()))
+			return e
+		}
+	}
+	e := stream.Dataf(s.file, "it names %s, which is not in its own place", named.Name())
+	if given := named.Parameters(); len(given) > 0 {
+		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(given, ", "))
+	}
+	e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(named.WithKey("").Name()))
+	return e
+}
+
+func (s *Scope) resolveLocal(name string) (string, error) {
+	full, err := FromRoot(name)
+	if err != nil {
+		return "", stream.Dataf(s.file, "it names %s: %w", name, err)
+	}
+	for _, folder := range s.folders {
+		if isBelow(folder, full) {
+			return name, nil
+		}
+	}
+	for _, folder := range s.folders { // by another way, through links
+		if _, ok := Under(folder, full); ok {
+			return name, nil
+		}
+	}
+	e := stream.Dataf(s.file, "it names %s, which is not in its own place", name)
+	e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(filepath.Dir(full)))
+	return "", e
+}
+
+// isBelow reports whether a clean absolute path is the folder or lies below it.
+func isBelow(folder, full string) bool {
+	rest, ok := strings.CutPrefix(full, folder)
+	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
+}
+
+// AddRecorded adds the roots that a plan records (see Roots): local folders, and buckets unless their
+// parameters choose which server is asked or with whose credentials. These, and addresses of web servers,
+// hold only if the user allows them, and are named where they are refused.
+func (s *Scope) AddRecorded(roots []string) {
+	for _, root := range roots {
+		if !IsURL(root) {
+			if filepath.IsAbs(root) {
+				s.folders = append(s.folders, filepath.Clean(root))
+			}
+			continue
+		}
+		l, err := store.Parse(root)
+		switch {
+		case err != nil:
+		case l.Web() || slices.ContainsFunc(l.Parameters(), func(name string) bool { return name != "region" && name != "use_path_style" }):
+			s.recorded = append(s.recorded, l)
+		default:
+			s.roots = append(s.roots, l)
+		}
+	}
+}
+
+// Roots returns few places that together hold all of the paths and URLs: the bucket or host of URLs, with
+// their parameters, and the innermost folder of the local paths, which are absolute.
+func Roots(names iter.Seq[string]) []string {
+	var roots []string
+	folder := ""
+	for name := range names {
+		if IsURL(name) {
+			l, err := store.Parse(name)
+			if root := l.WithKey("").Name(); err == nil && !slices.Contains(roots, root) {
+				roots = append(roots, root)
+			}
+			continue
+		}
+		dir := filepath.Dir(name)
+		if folder == "" {
+			folder = dir
+		}
+		for !isBelow(folder, dir) && folder != filepath.Dir(folder) {
+			folder = filepath.Dir(folder)
+		}
+	}
+	if folder != "" {
+		roots = append(roots, folder)
+	}
+	return roots
+}
+
+// Beside returns the name that a line of the list stands for. A relative path is taken from the working
+// directory if the list is local, and from the list's own folder if it lies in a store or on a server.
+func Beside(list, line string) string {
+	if !IsURL(list) || IsURL(line) || strings.Contains(line, "://") || filepath.IsAbs(line) {
+		return line
+	}
+	l, err := store.Parse(list)
+	if err != nil {
+		return line
+	}
+	joined := path.Join("/", path.Dir(l.Key), line)[1:]
+	if strings.HasSuffix(line, "/") {
+		joined = Folder(joined)
+	}
+	return l.WithKey(joined).Name() // the query of a list on a server signs the list alone
+}
