@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Recorder is a web server that nobody should trust: it keeps every request as it came. It is a
+// http.Handler too, for a server that a test starts in another way.
+type Recorder struct {
+	URL string // http://127.0.0.1:PORT
+
+	mu          sync.Mutex
+	answer      http.Handler
+	requests    []string
+	connections int
+}
+
+// NewRecorder starts a Recorder. It answers by answer, or with 404 if that is nil.
+func NewRecorder(t testing.TB, answer http.Handler) *Recorder {
+	t.Helper()
+	r := &Recorder{answer: answer}
+	server := httptest.NewUnstartedServer(r)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.connections++
+		}
+	}
+	server.Start()
+	r.URL = server.URL
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return r
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(q.Body, 1<<20))
+	q.Body = io.NopCloser(bytes.NewReader(body))
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s %s\nHost: %s\n", q.Method, q.RequestURI, q.Host)
+	_ = q.Header.Write(&text)
+	text.Write(body)
+	r.mu.Lock()
+	r.requests = append(r.requests, text.String())
+	r.mu.Unlock()
+	if r.answer == nil {
+		http.NotFound(w, q)
+		return
+	}
+	r.answer.ServeHTTP(w, q)
+}
+
+// Requests are the requests so far: the first line, the host, the headers and the body.
+func (r *Recorder) Requests() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.requests...)
+}
+
+// WantSilence fails the test if anybody connected.
+func (r *Recorder) WantSilence(t testing.TB) {
+	t.Helper()
+	if all := r.Requests(); len(all) > 0 {
+		t.Errorf("%s was asked, and must not be:\n%s", r.URL, strings.Join(all, "\n"))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.connections > 0 {
+		t.Errorf("%d connections to %s, want none", r.connections, r.URL)
+	}
+}
+
+// What carries credentials, whatever their value: a signature has no text of the key in it.
+// X-Ms-Version and X-Ms-Date are sent without credentials too.
+var credentialMark = regexp.MustCompile(`(?im)^(?:proxy-)?authorization:|^cookie:|^x-amz-|^x-goog-|^x-ms-(?:encryption|copy|authorization|token)|[?&](?:sig|access_token|x-amz-[a-z-]+|x-goog-[a-z-]+)=`)
+
+// WantNoCredentials fails the test if a request so far has anything that carries credentials, or
+// one of the secrets in it, plain, percent-encoded, in base64 or in hexadecimal digits.
+func (r *Recorder) WantNoCredentials(t testing.TB, secrets ...string) {
+	t.Helper()
+	for _, q := range r.Requests() {
+		if mark := credentialMark.FindString(q); mark != "" {
+			t.Errorf("%s got credentials, %q:\n%s", r.URL, mark, q)
+		}
+		for _, secret := range secrets {
+			if holdsSecret(q, secret) {
+				t.Errorf("%s got the secret %q:\n%s", r.URL, secret, q)
+			}
+		}
+	}
+}
+
+// holdsSecret is whether a secret is in a text, in any of the ways in which one is written.
+func holdsSecret(text, secret string) bool {
+	if secret == "" {
+		return false
+	}
+	forms := []string{secret, hex.EncodeToString([]byte(secret))}
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		// Within a longer text it begins at any of three places of a group; the digits at the
+		// ends, which neighbours have a part in, are left out.
+		for before, skip := range []int{0, 2, 3} {
+			all := encoding.EncodeToString(append(make([]byte, before), secret...))
+			if whole := (before + len(secret)) / 3 * 4; whole > skip {
+				forms = append(forms, all[skip:whole])
+			}
+		}
+	}
+	for range 3 { // as it is, and with up to two layers of percent-encoding taken off
+		for _, form := range forms {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(form)) {
+				return true
+			}
+		}
+		text = unescaped(text)
+	}
+	return false
+}
+
+// unescaped is a text with what is percent-encoded in it decoded, also where other % are in it.
+func unescaped(text string) string {
+	return percentByte.ReplaceAllStringFunc(text, func(s string) string {
+		plain, err := url.PathUnescape(s)
+		if err != nil {
+			return s
+		}
+		return plain
+	})
+}
+
+var percentByte = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
