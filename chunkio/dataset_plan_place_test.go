@@ -65,7 +65,7 @@ func TestPlanOfObjects(t *testing.T) {
 		for i := range 3 {
 			s.Put(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 		}
-		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep}}
+		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep, Allow: []string{s.URL("lake")}}}
 		want, whole := collectFrom(t, c.opt, c.inputs...)
 		plan, from := planned(t, c)
 		for _, n := range []int{1, 3, 5} {
@@ -112,7 +112,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		web.put(fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 		urls = append(urls, fmt.Sprintf("%s/%d.parquet?sig=secret", web.URL, i))
 	}
-	c := planCase{inputs: urls}
+	c := planCase{inputs: urls, opt: Options{Allow: []string{web.URL}}}
 	_, whole := collectFrom(t, c.opt, urls...)
 	plan, _ := planned(t, c)
 	if mode := must.Get(os.Stat(plan))(t).Mode().Perm(); mode != 0o600 {
@@ -149,7 +149,7 @@ func writeOwn(t testing.TB, h planfile.Header, files []planfile.File) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.plan.json")
 	f := must.Get(os.Create(path))(t)
-	h.Count = len(files)
+	h.Count, h.Roots = len(files), []string{"/"}
 	must.Get(planfile.Write(f, h, listOf(files)))(t)
 	must.Do(t, f.Close())
 	return path

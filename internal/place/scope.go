@@ -111,6 +111,9 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 	if err != nil {
 		return "", stream.Dataf(s.file, "it names %s: %w", name, err)
 	}
+	if local, err := Local(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
+		name = full // while the system would follow a link before it goes up
+	}
 	for _, folder := range s.folders {
 		if isBelow(folder, full) {
 			return name, nil
@@ -121,8 +124,12 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 			return name, nil
 		}
 	}
+	allow := filepath.Dir(full)
+	if allow == filepath.Dir(allow) { // never all files
+		allow = full
+	}
 	e := stream.Dataf(s.file, "it names %s, which is not in its own place", name)
-	e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(filepath.Dir(full)))
+	e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(allow))
 	return "", e
 }
 
@@ -133,8 +140,8 @@ func isBelow(folder, full string) bool {
 }
 
 // AddRecorded adds the roots that a plan records (see Roots): local folders, and buckets unless their
-// parameters choose which server is asked or with whose credentials. These, and addresses of web servers,
-// hold only if the user allows them, and are named where they are refused.
+// parameters choose which server is asked or with whose credentials. Such buckets, and web servers, hold only
+// if the user allows them; the refusal of a bucket repeats its parameters.
 func (s *Scope) AddRecorded(roots []string) {
 	for _, root := range roots {
 		if !IsURL(root) {
@@ -146,7 +153,8 @@ func (s *Scope) AddRecorded(roots []string) {
 		l, err := store.Parse(root)
 		switch {
 		case err != nil:
-		case l.Web() || slices.ContainsFunc(l.Parameters(), func(name string) bool { return name != "region" && name != "use_path_style" }):
+		case l.Web():
+		case slices.ContainsFunc(l.Parameters(), func(name string) bool { return name != "region" && name != "use_path_style" }):
 			s.recorded = append(s.recorded, l)
 		default:
 			s.roots = append(s.roots, l)
