@@ -16,8 +16,9 @@ import (
 type job struct {
 	Plan   string // the plan file: absolute, or a URL
 	Shards int
-	Parts  string // folder of the parts: absolute, or a URL
-	Output string // absolute, or a URL
+	Parts  string   // folder of the parts: absolute, or a URL
+	Output string   // absolute, or a URL
+	Allow  []string // prefixes of what the plan may name: absolute, or URLs
 
 	Threads    int
 	Memory     int64
@@ -78,6 +79,13 @@ func (j *job) absolute() error {
 		}
 		*path = whole
 	}
+	for i, prefix := range j.Allow {
+		whole, err := place.FromRoot(prefix)
+		if err != nil {
+			return err
+		}
+		j.Allow[i] = whole
+	}
 	return nil
 }
 
@@ -128,5 +136,5 @@ func makeFolder(file string) error {
 
 // limits is the part of every request that says what a run may use.
 func (j *job) limits() ufs.Request {
-	return ufs.Request{Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
+	return ufs.Request{Allow: j.Allow, Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
 }

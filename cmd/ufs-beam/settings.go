@@ -29,6 +29,10 @@ func (s *settings) parse(args []string, errw io.Writer) error {
 	own.IntVar(&j.Shards, "shards", 0, "scan the plan in `N` shards: some times the number of cores of all workers")
 	own.StringVar(&j.Parts, "parts", "", "the `FOLDER` or URL for the part files, which all workers reach under that name")
 	own.StringVar(&j.Output, "output", "", "the statistics `FILE.ufs` or URL to make")
+	own.Func("allow", "the plan may also name files below `PREFIX`, a folder or a URL with its parameters (repeatable):\nits own place and the buckets and folders that it records need none, unless they have parameters", func(prefix string) error {
+		j.Allow = append(j.Allow, prefix)
+		return nil
+	})
 	own.BoolVar(&s.profileRound, "profile-round", false, "make a profile of all shards first, as graph methods always do:\nfor columns that turn out useless with a plan of --missing error or drop-row")
 	own.Int64Var(&j.SampleRows, "sample-rows", 0, "`ROWS` to take along for a method that iterates over rows (default 10000)")
 	own.IntVar(&j.Threads, "threads", 0, "`CORES` that a worker uses at most (default all)")
