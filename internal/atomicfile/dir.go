@@ -79,9 +79,13 @@ func newFolder(path string) (string, error) {
 // Path is the temporary folder to build in, empty for a folder in a store.
 func (d *Dir) Path() string { return d.temp }
 
-// Create begins to write the file at rel below the folder. It must be committed before the
-// folder is.
+// Create begins to write the file at rel below the folder, whose parts are separated by slashes. It must be
+// committed before the folder is. A name that could lead out of the folder is refused, whoever made it, and so is
+// one that the file system takes for that of another file of the folder, as those that ignore case do.
 func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
+	if err := place.CheckName(rel); err != nil {
+		return nil, &stream.OutputError{Path: d.path, Err: err, Remedy: stream.PlainText("rename the input, or write one file")}
+	}
 	if d.objects != nil {
 		return d.objects.create(ctx, rel)
 	}
@@ -89,6 +93,11 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	hidden := filepath.Join(d.temp, rel)
 	if err := os.MkdirAll(filepath.Dir(hidden), 0o777); err != nil {
 		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
+	}
+	if d.finished != nil && d.finished.of[rel].Place == "" {
+		if _, err := os.Lstat(hidden); err == nil {
+			return nil, &stream.OutputError{Path: shown, Err: errors.New("the file system takes this name for that of another file of the folder"), Remedy: stream.PlainText("rename one of the inputs, or write one file")}
+		}
 	}
 	return createLocal(ctx, hidden, shown)
 }

@@ -18,7 +18,7 @@ const finishedName = ".ufs-finished"
 // ResumeDir is CreateDir for a folder whose files a later run need not make again: it goes on
 // with what the last run has left of the folder at path if that was killed or has called Leave,
 // less the files that are not wanted. Keep says of a file that it is whole, and Finished whether it
-// is already.
+// is already. The parts of all their names are separated by slashes.
 //
 // A local folder that another run is building is refused; on a file system without locks each run
 // begins anew. A folder in a store that is not whole is taken over, from whichever machine, for
@@ -81,6 +81,7 @@ func (d *Dir) takeUp(wanted func(rel string) bool) (err error) {
 			return err
 		}
 		rel, err := filepath.Rel(d.temp, path)
+		rel = filepath.ToSlash(rel)
 		switch _, finished := d.finished.of[rel]; {
 		case err != nil:
 			return err
@@ -116,7 +117,7 @@ func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fat
 	var same func() bool
 	switch {
 	case d.objects != nil && d.objects.list != nil:
-		f = d.objects.list.of[filepath.ToSlash(rel)]
+		f = d.objects.list.of[rel]
 		same = func() bool { return d.objects.same(ctx, f) }
 	case d.finished != nil:
 		f = d.finished.of[rel]
@@ -139,7 +140,6 @@ func (d *Dir) Keep(ctx context.Context, rel string, file *File, recipe string, r
 	f := Finished{Place: rel, Recipe: recipe, Rows: rows, Bytes: file.written, Sum: file.sum.Sum64(), Version: file.object.Version}
 	switch {
 	case d.objects != nil:
-		f.Place = filepath.ToSlash(rel)
 		return d.objects.keep(ctx, f)
 	case d.finished == nil:
 		return nil

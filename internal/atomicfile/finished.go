@@ -11,6 +11,8 @@ import (
 	"os"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
 // Finished tells of a file of a folder that is whole, or of the beginning of a file.
@@ -88,12 +90,13 @@ func readFinished(r io.Reader) (of map[string]Finished, torn bool, err error) {
 	}
 }
 
+// parseFinished reads a line. One whose place is not below the folder is of no run.
 func parseFinished(line []byte) (f Finished, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
 		return f, false
 	}
-	return f, json.Unmarshal(text, &f) == nil
+	return f, json.Unmarshal(text, &f) == nil && place.CheckName(f.Place) == nil
 }
 
 // line is what parseFinished reads.

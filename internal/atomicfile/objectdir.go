@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +103,7 @@ func outputOf(name string, err error) error {
 }
 
 func (o *objectDir) create(ctx context.Context, rel string) (*File, error) {
-	l := o.in(filepath.ToSlash(rel))
+	l := o.in(rel)
 	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(there store.Object) {
 		o.doubtful = o.doubtful[:len(o.doubtful)-1]
 		o.objects[l.Key] = made{size: there.Size, version: there.Version}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (o *objectDir) takeUp(ctx context.Context, wanted func(rel string) bool) (u
 		case rel == listName:
 		case rel == wholeMark: // its run was killed before it removed the list
 			return nil, o.notEmpty(found)
-		case wanted(filepath.FromSlash(rel)):
+		case wanted(rel):
 			o.objects[found.Key] = made{size: found.Size, version: found.Version}
 		case finished:
 			unwanted = append(unwanted, found.Key)
