@@ -2,7 +2,9 @@ package chunkio
 
 import (
 	"context"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ import (
 // outputLayout says which output file each input file becomes.
 type outputLayout struct {
 	single bool              // all inputs become the one output file
-	place  map[string]string // else: input path → path below the output folder
+	place  map[string]string // else: input path → path below the output folder, with slashes
 }
 
 // bytes estimates what the layout holds, and the places once more.
@@ -30,10 +32,11 @@ func (l outputLayout) bytes() (n int64) {
 }
 
 // arrange chooses the layout of Apply's output from its arguments and the files that
-// they expand to.
+// they expand to. No output is at the place of an input, by whatever name.
 func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
-	paths := list.paths()
-	if err := atomicfile.NotInput(out, paths...); err != nil {
+	sources := list.sources()
+	paths := sources[:list.count]
+	if err := atomicfile.NotInput(ctx, out, sources...); err != nil {
 		return outputLayout{}, err
 	}
 	roots, err := a.directories(ctx, inputs, paths)
@@ -46,35 +49,39 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 	if err := folderToBe(out, len(roots) > 0, form); err != nil {
 		return outputLayout{}, err
 	}
+	l, err := arrangeBelow(out, roots, paths, form)
+	if err != nil {
+		return outputLayout{}, err
+	}
+	if err := atomicfile.NoneIsInput(ctx, out, maps.Values(l.place), sources); err != nil {
+		return outputLayout{}, err
+	}
+	return l, list.notTaken(out, l.place)
+}
+
+// arrangeBelow chooses a place below the folder out for each of the files at paths. A file below one of the
+// roots keeps its path below that; beside roots any other file keeps its name alone, and without any roots all
+// files keep their paths below the innermost folder that they are in.
+func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, error) {
 	l := outputLayout{place: make(map[string]string, len(paths))}
+	common, err := commonFolders(paths)
+	if err != nil {
+		return outputLayout{}, err
+	}
 	taken := make(map[string]string, len(paths))
-	trees := make([]string, len(paths)) // where the files lie, whatever keeps them
-	for i, p := range paths {
-		if trees[i], err = treePath(p); err != nil {
+	for _, p := range paths {
+		tree, err := treePath(p)
+		if err != nil {
 			return outputLayout{}, err
 		}
-	}
-	common := commonFolder(trees)
-	for i, p := range paths {
-		base := common
+		base := common[isLocalTree(tree)]
 		if len(roots) > 0 {
-			base = filepath.Dir(trees[i])
-			for _, root := range roots {
-				if strings.HasPrefix(trees[i], withSeparator(root)) {
-					base = root
-				}
-			}
+			base = innermost(roots, tree)
 		}
-		rel, err := filepath.Rel(base, trees[i])
-		if err != nil {
-			return outputLayout{}, stream.Dataf(place.Name(p), "cannot place it below %s: %w", place.Name(out), err)
-		}
-		if ext := filepath.Ext(rel); !strings.EqualFold(ext, form.ending()) {
-			rel = strings.TrimSuffix(rel, ext)
-			if inner := filepath.Ext(rel); slices.Contains(intake.Packings, ext) && intake.Named(inner) != intake.None { // as in part.csv.gz
-				rel = strings.TrimSuffix(rel, inner)
-			}
-			rel += form.ending()
+		rel, _ := cutFolder(base, tree)
+		rel = withForm(rel, form)
+		if err := place.CheckName(rel); err != nil {
+			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.ending())
 		}
 		if other, ok := taken[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",
@@ -82,7 +89,20 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 		}
 		taken[rel], l.place[p] = p, rel
 	}
-	return l, list.notTaken(out, l.place)
+	return l, nil
+}
+
+// withForm is the name rel with the ending of the form in place of its own.
+func withForm(rel string, form Form) string {
+	ext := path.Ext(rel)
+	if strings.EqualFold(ext, form.ending()) {
+		return rel
+	}
+	rel = strings.TrimSuffix(rel, ext)
+	if inner := path.Ext(rel); slices.Contains(intake.Packings, ext) && intake.Named(inner) != intake.None { // as in part.csv.gz
+		rel = strings.TrimSuffix(rel, inner)
+	}
+	return rel + form.ending()
 }
 
 // folderToBe refuses what stands at the place of an output folder and is none: a file, a device, a pipe.
@@ -102,12 +122,18 @@ func folderToBe(out string, ofFolder bool, form Form) error {
 	return nil
 }
 
-// treePath is p as a path in one tree of all files: that of an object begins with its
-// store and bucket. The key of an object is no path: one that leads out of its folder
-// must not do so below the output.
+// treePath is the place of a file or folder in one tree of all, with slashes and without . and .. in it. That of
+// a local one is its path from the root, whatever the working directory; the volume, if there is one, is a
+// folder. That of an object begins with its store and bucket. The key of an object is no path: one that leads
+// out of its folder must not do so below the output.
 func treePath(p string) (string, error) {
 	if !place.IsURL(p) {
-		return p, nil
+		local, err := place.FromRoot(p)
+		if err != nil {
+			return "", err
+		}
+		volume := filepath.VolumeName(local)
+		return path.Join("/", strings.ReplaceAll(filepath.ToSlash(volume), ":", ""), filepath.ToSlash(local[len(volume):])), nil
 	}
 	l, err := store.Parse(p)
 	if err != nil {
@@ -116,8 +142,11 @@ func treePath(p string) (string, error) {
 	if parts := strings.Split(l.Key, "/"); slices.Contains(parts, "..") || slices.Contains(parts, ".") {
 		return "", stream.Dataf(l.Name(), "its key has a part . or .., which is no place below a folder; apply it by itself")
 	}
-	return filepath.Join(l.Scheme, l.Bucket, filepath.FromSlash(l.Key)), nil
+	return path.Join(l.Scheme, l.Bucket, l.Key), nil
 }
+
+// isLocalTree reports whether a tree path is of a local file and not of an object.
+func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
 
 // directories lists the inputs that are directories, also those in lists, as tree paths. A
 // URL is one that stands for objects below it: it is neither the name of one nor a glob.
@@ -150,7 +179,7 @@ func directory(arg string, paths []string) (string, error) {
 			return "", err
 		}
 		if info, err := os.Stat(local); err == nil && info.IsDir() {
-			return filepath.Clean(local), nil
+			return treePath(local)
 		}
 		return "", nil
 	}
@@ -165,23 +194,63 @@ func directory(arg string, paths []string) (string, error) {
 	return treePath(arg)
 }
 
-// commonFolder is the innermost folder that all paths are below.
-func commonFolder(paths []string) string {
-	folder := filepath.Dir(paths[0])
-	for _, p := range paths[1:] {
-		for folder != "." && folder != filepath.Dir(folder) && !strings.HasPrefix(p, withSeparator(folder)) {
-			folder = filepath.Dir(folder)
+// commonFolders are the innermost folders that all local files, at true, and all objects are below. Of files
+// here and there the objects keep their stores' names, and the local ones their paths below the working
+// directory as long as they are in it.
+func commonFolders(paths []string) (map[bool]string, error) {
+	common := make(map[bool]string, 2)
+	for _, p := range paths {
+		tree, err := treePath(p)
+		if err != nil {
+			return nil, err
 		}
+		folder, ok := common[isLocalTree(tree)]
+		if !ok {
+			folder = path.Dir(tree)
+		}
+		common[isLocalTree(tree)] = above(folder, tree)
 	}
-	return folder
+	if len(common) == 2 {
+		here, err := treePath(".")
+		if err != nil {
+			return nil, err
+		}
+		common[true], common[false] = above(here, common[true]+"/"), "."
+	}
+	return common, nil
 }
 
-func withSeparator(folder string) string {
-	switch {
-	case folder == ".":
-		return ""
-	case strings.HasSuffix(folder, string(filepath.Separator)):
-		return folder
+// above is the innermost folder of folder and those that it is in that tree is below.
+func above(folder, tree string) string {
+	for {
+		if _, below := cutFolder(folder, tree); below {
+			return folder
+		}
+		folder = path.Dir(folder)
 	}
-	return folder + string(filepath.Separator)
+}
+
+// innermost is the innermost of the roots that tree is below, or else the folder that it is in.
+func innermost(roots []string, tree string) string {
+	base := ""
+	for _, root := range roots {
+		if _, below := cutFolder(root, tree); below && len(root) > len(base) {
+			base = root
+		}
+	}
+	if base == "" {
+		return path.Dir(tree)
+	}
+	return base
+}
+
+// cutFolder is the path of tree below the folder. All objects are below the folder ".".
+func cutFolder(folder, tree string) (rel string, below bool) {
+	switch folder {
+	case ".":
+		return tree, !isLocalTree(tree)
+	case "/":
+		return strings.CutPrefix(tree, "/")
+	}
+	return strings.CutPrefix(tree, folder+"/")
 }

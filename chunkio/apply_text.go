@@ -22,7 +22,7 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 		return report, err
 	}
 	defer rows.Close()
-	if err := rows.NotInput(out); err != nil {
+	if err := rows.NotInput(ctx, out); err != nil {
 		return report, err
 	}
 	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}

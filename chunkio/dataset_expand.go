@@ -50,6 +50,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	var local []string
 	var lists []*fileList
 	var finders []finder
+	var named []string
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
@@ -61,9 +62,12 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		if err != nil {
 			return nil, err
 		}
+		list, isList := strings.CutPrefix(arg, "@")
+		if isList {
+			named = append(named, list)
+		}
 		for _, place := range places {
 			found, paths, err := a.expandPlace(ctx, place)
-			isList := strings.HasPrefix(arg, "@")
 			switch {
 			case err == nil || !isList:
 			case strings.HasPrefix(place, "@") && !isThere(place):
@@ -78,6 +82,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 				if len(args) > 1 || len(places) > 1 {
 					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
 				}
+				found.lists, found.finders = named, []finder{logOf(place)}
 				return found, nil
 			case found != nil:
 				lists = append(lists, found)
@@ -104,7 +109,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if twice != "" {
 		return nil, namedTwice(twice)
 	}
-	all.finders = finders
+	all.finders, all.lists = finders, named
 	return all, nil
 }
 

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path"
@@ -22,6 +23,13 @@ type finder struct {
 	folder  string // the place of arg itself, or of what its pattern begins below
 	pattern string // of paths below the folder; empty where all its data files are taken
 	files   bool   // the pattern has matched files, which are taken; else the data files of the folders that it has matched
+	all     bool   // whatever lies below the folder is read
+}
+
+// logOf finds the log of a Delta table: any file in it may change what the table is.
+func logOf(table string) finder {
+	root := strings.TrimPrefix(table, deltaScheme)
+	return finder{arg: root, folder: place.Below(root, deltaLog), pattern: "**", all: true}
 }
 
 // finderOf is arg as a finder of the files that it was expanded to; ok is false where it names one file.
@@ -59,6 +67,8 @@ func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
 // takes reports whether a file of this path below the folder is found; it is the rule of walk and glob.
 func (f *finder) takes(rel string) bool {
 	switch {
+	case f.all:
+		return true
 	case f.pattern == "":
 		return isDataKey(rel)
 	case matchKey(f.pattern, rel):
@@ -82,7 +92,7 @@ func (l *fileList) notTaken(out string, below map[string]string) error {
 		}
 		taken := below == nil && f.takes(rel)
 		for file := range maps.Values(below) {
-			if taken = f.takes(path.Join(rel, filepath.ToSlash(file))); taken {
+			if taken = f.takes(path.Join(rel, file)); taken {
 				break
 			}
 		}
@@ -99,10 +109,11 @@ func (l *fileList) notTaken(out string, below map[string]string) error {
 	return nil
 }
 
-// NotInput refuses an output that would replace a file of the dataset or one of the others that a result is
-// made from, or that the inputs of the dataset would take in the next time: a *stream.UsageError.
-func (d *Dataset) NotInput(out string, others ...string) error {
-	if err := atomicfile.NotInput(out, append(d.Paths(), others...)...); err != nil {
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files or one of the
+// others that a result is made from, or that the inputs of the dataset would take in the next time: a
+// *stream.UsageError.
+func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
+	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sources(), others...)...); err != nil {
 		return err
 	}
 	return d.catalog.list.notTaken(out, nil)

@@ -34,6 +34,7 @@ type fileList struct {
 	table    *stream.Table // that the files are of; nil for bare files
 	plan     string        // the plan file that names the files, as people may see it; empty without one
 	finders  []finder      // the folders and globs that the files were found by
+	lists    []string      // the @lists that named them, without the @
 	keys     *keyTexts     // partition values that a table's log or a plan tells; nil where paths do
 	warnings []stream.Text
 }
@@ -74,7 +75,7 @@ func listed(paths []string) *fileList {
 
 // empty is a list of files like these without any.
 func (l *fileList) empty() *fileList {
-	e := &fileList{table: l.table, plan: l.plan, finders: l.finders, warnings: l.warnings}
+	e := &fileList{table: l.table, plan: l.plan, finders: l.finders, lists: l.lists, warnings: l.warnings}
 	if l.keys != nil {
 		e.keys = newKeyTexts(l.keys.keys)
 	}
@@ -177,6 +178,9 @@ func (l *fileList) paths() []string {
 	}
 	return paths
 }
+
+// sources are the paths and all else that the list was read from.
+func (l *fileList) sources() []string { return append(l.paths(), l.lists...) }
 
 // bytes is what the list holds.
 func (l *fileList) bytes() int64 {

@@ -11,6 +11,7 @@ import (
 type Located struct {
 	Columns []Place
 	Files   []string      // that the inputs expand to
+	Lists   []string      // of inputs, that named some of them
 	Table   *stream.Table // that they are the live files of; nil for bare files
 }
 
@@ -33,7 +34,7 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 		return nil, err
 	}
 	list := a.catalog.list
-	out := &Located{Files: list.paths(), Table: list.table}
+	out := &Located{Files: list.paths(), Lists: list.lists, Table: list.table}
 	for _, c := range a.columns {
 		p := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}
 		if c.Kind == copier.FromLeaf || c.Kind == copier.FromSparse {

@@ -50,7 +50,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	if err != nil {
 		return report, err
 	}
-	err = a.begun(func(q *Request, opt chunkio.ApplyOptions) error {
+	err = a.begun(ctx, func(q *Request, opt chunkio.ApplyOptions) error {
 		opt.Form = form
 		return q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Inputs, a.Output, opt)
@@ -70,7 +70,7 @@ func unfinished(err error) error {
 
 // Locate finds where the columns that [Apply] would write lie in the input. It reads footers only.
 func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
-	err = a.begun(func(_ *Request, opt chunkio.ApplyOptions) error {
+	err = a.begun(ctx, func(_ *Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Inputs, opt)
 		return err
 	})
@@ -78,7 +78,7 @@ func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err 
 }
 
 // begun checks the request and calls do within its limits.
-func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) error {
+func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.ApplyOptions) error) error {
 	switch {
 	case len(a.Inputs) == 0:
 		return stream.Usagef("apply: no INPUT given")
@@ -96,7 +96,7 @@ func (a *ApplyRequest) begun(do func(*Request, chunkio.ApplyOptions) error) erro
 	if err := q.tempFolder(); err != nil {
 		return err
 	}
-	end, err := q.begin()
+	end, err := q.begin(ctx)
 	if err != nil {
 		return err
 	}

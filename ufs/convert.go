@@ -52,7 +52,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	if err := q.tempFolder(); err != nil {
 		return report, err
 	}
-	end, err := q.begin()
+	end, err := q.begin(ctx)
 	if err != nil {
 		return report, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/alike"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -57,7 +56,7 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	if err := q.limits(); err != nil {
 		return err
 	}
-	end, err := q.begin()
+	end, err := q.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,9 +133,6 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, beside f
 		}
 		e, err := g.obtain(ctx)
 		return g, e, err
-	}
-	if err := atomicfile.NotInput(q.Output, q.Stats); err != nil {
-		return nil, nil, err
 	}
 	file, err := q.openStats(ctx, q.Stats) // once for all that is read of it
 	if err != nil {

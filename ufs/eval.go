@@ -103,7 +103,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		return nil, err
 	}
 	before := e.q.Meter.Transfer()
-	end, err := e.q.begin()
+	end, err := e.q.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	beside := e.selectionBytes()
 	limit := e.q.Memory
 	e.q.Memory = max(limit-beside, 1)
-	if err := e.settle(); err != nil {
+	if err := e.settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.openNamed(); err != nil {

@@ -90,7 +90,7 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 		var chosen *chunkio.Dataset
 		if chosen, err = ds.With(opt); err == nil {
 			if err = chosen.Check(); err == nil {
-				err = ds.NotInput(e.Output)
+				err = ds.NotInput(ctx, e.Output)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ type evaluator struct {
 }
 
 // settle checks the selections, and takes from them what the request leaves open.
-func (e *evaluator) settle() error {
+func (e *evaluator) settle(ctx context.Context) error {
 	e.Selections = slices.Clone(e.Selections)
 	for i := range e.Selections {
 		s := &e.Selections[i]
@@ -67,7 +68,7 @@ func (e *evaluator) settle() error {
 		if err := s.singly(); err != nil {
 			return err
 		}
-		if err := atomicfile.NotInput(e.Output, s.Path); err != nil {
+		if err := atomicfile.NotInput(ctx, e.Output, s.Path); err != nil {
 			return err
 		}
 		s.Path = place.Name(s.Path) // from here on for people

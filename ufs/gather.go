@@ -90,7 +90,7 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 		}
 	}
-	if err := ds.NotInput(g.Output); err != nil {
+	if err := ds.NotInput(ctx, g.Output); err != nil {
 		return nil, err
 	}
 	p := &pass{g: g, opt: opt}

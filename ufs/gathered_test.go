@@ -13,7 +13,7 @@ import (
 // was gathered of it: what is planned for that does not count the footers.
 func TestFootersMakeRoom(t *testing.T) {
 	r := must.Get(Request{Inputs: []string{noiseFile(t, 60, 20, 3)}, Method: "greedy", K: 2, Threads: 1}.settle(t.Context()))(t)
-	end := must.Get(r.begin())(t)
+	end := must.Get(r.begin(t.Context()))(t)
 	defer end()
 	g, e, err := r.selecting(t.Context())
 	must.Do(t, err)

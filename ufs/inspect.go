@@ -44,6 +44,9 @@ type InspectedColumn struct {
 // reads footers only; with scan it reads the features too, and adds missing values by kind
 // and the range. A single statistics file is inspected as well.
 func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
+	if err := q.notInput(ctx); err != nil {
+		return nil, err
+	}
 	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {
 		return q.inspectStats(ctx, q.Inputs[0])
 	}
@@ -65,7 +68,7 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if err := r.limits(); err != nil {
 		return nil, err
 	}
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 		return nil, r.wholeLimit(err)
 	}
 	defer ds.Close()
-	if err := ds.NotInput(r.Output); err != nil {
+	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	all := len(ds.Columns()) + len(ds.LeftOut())

@@ -1,6 +1,7 @@
 package ufs
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -75,7 +76,10 @@ func heapWithin(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
 
 // begin hands the bounds of the request to the Go runtime until end is called, and makes
 // gonum's LAPACK ride on our kernels.
-func (q *Request) begin() (end func(), err error) {
+func (q *Request) begin(ctx context.Context) (end func(), err error) {
+	if err := q.notInput(ctx); err != nil {
+		return nil, err
+	}
 	q.keepStdin()
 	process.setUp.Do(func() { process.linearAlgebra = linalg.Use(0) })
 	if process.linearAlgebra != nil {

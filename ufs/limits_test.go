@@ -26,7 +26,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
 	limits := func() (request, plan int64) {
 		process.collected = time.Time{} // long ago
-		end, err := (&Request{Memory: memory, Threads: 2}).begin()
+		end, err := (&Request{Memory: memory, Threads: 2}).begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,7 @@ package ufs
 
 import (
 	"context"
-	"path/filepath"
+	"errors"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -82,7 +82,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	if err := q.limits(); err != nil {
 		return nil, err
 	}
-	end, err := q.begin()
+	end, err := q.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 }
 
 // expand lists the files. The output of an earlier merge that lies among them is not one of
-// them, unless it is named.
+// them; named as one it is refused.
 func (m *merger) expand(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
@@ -138,24 +138,16 @@ func (m *merger) expand(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		if len(found) != 1 || found[0] != arg {
-			found = slices.DeleteFunc(found, func(path string) bool { return place.Same(path, m.Output) || sameFile(path, m.Output) })
+			found = slices.DeleteFunc(found, func(path string) bool {
+				return errors.As(atomicfile.NotInput(ctx, m.Output, path), new(*stream.UsageError))
+			})
 		}
 		paths = append(paths, found...)
 	}
 	if len(paths) == 0 {
 		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.Name(m.Output))
 	}
-	return paths, nil
-}
-
-// sameFile compares two local paths.
-func sameFile(a, b string) bool {
-	if place.IsURL(a) || place.IsURL(b) {
-		return false
-	}
-	x, err1 := place.Local(a)
-	y, err2 := place.Local(b)
-	return err1 == nil && err2 == nil && filepath.Clean(x) == filepath.Clean(y)
+	return paths, atomicfile.NotInput(ctx, m.Output, paths...)
 }
 
 // merger is a merge under way.

@@ -60,7 +60,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	if err := r.Single(q.Options); err != nil {
 		return nil, err
 	}
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
 	}
 	defer ds.Close()
-	if err := ds.NotInput(r.Output); err != nil {
+	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	b, err := r.planSelection(ds)

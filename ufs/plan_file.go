@@ -56,7 +56,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	case !chunkio.IsPlan(q.Output):
 		return nil, stream.Usagef("{o} %s: want the name of a plan file, JOB.plan.json", place.Name(q.Output))
 	}
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
-	if err := ds.NotInput(q.Output, r.Plan); err != nil {
+	if err := ds.NotInput(ctx, q.Output); err != nil {
 		return nil, err
 	}
 	if r.From == method.FromGraph && r.Missing == missingDropRow && r.Sparse == "" && promisesMissing(ds) {

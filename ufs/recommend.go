@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -156,9 +155,6 @@ func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
 
 // selectingFrom is selecting from a statistics file, which is opened once.
 func (r *run) selectingFrom(ctx context.Context) (*gatherer, *gathered, error) {
-	if err := atomicfile.NotInput(r.Output, r.Stats); err != nil {
-		return nil, nil, err
-	}
 	file, err := r.openStats(ctx, r.Stats)
 	if err != nil {
 		return nil, nil, err

@@ -40,11 +40,14 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
+	if err := r.notInput(ctx, q.Profile); err != nil {
+		return nil, err
+	}
 	if err := r.openCheckpoint(); err != nil {
 		return nil, err
 	}

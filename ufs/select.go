@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -64,7 +63,7 @@ func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selec
 // selection comes with an error only where that is a *stream.UnconvergedError.
 func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +135,6 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 // obtain makes the passes, or reads the statistics file.
 func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 	if g.Stats != "" {
-		if err := atomicfile.NotInput(g.Output, g.Stats); err != nil {
-			return nil, err
-		}
 		if g.From == method.FromRows {
 			return g.fromSample(ctx)
 		}

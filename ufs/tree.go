@@ -58,7 +58,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	end, err := r.begin()
+	end, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, err
 		return nil, r.wholeLimit(err)
 	}
 	defer ds.Close()
-	if err := ds.NotInput(r.Output, r.Request.Options.Text("tree")); err != nil {
+	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
 	e.Columns, e.LeftOut = ds.Columns(), ds.LeftOut()

@@ -113,6 +113,9 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 	case cmd.Flags().Changed("k") && a.K < 1:
 		return stream.Usagef("-k %d: want 1 or more", a.K)
 	}
+	if err := atomicfile.NotInput(cmd.Context(), a.Output, selection); err != nil {
+		return err
+	}
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, chunkio.FetchOptions{Anonymous: a.Anonymous, Meter: a.Meter}); err != nil {
 		return err
 	}
@@ -150,11 +153,11 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 
 // handOn writes the text that reads the selected columns.
 func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
-	if err := atomicfile.NotInput(a.Output, a.Inputs...); err != nil {
-		return err
-	}
 	at, err := ufs.Locate(ctx, a)
 	if err != nil {
+		return err
+	}
+	if err := atomicfile.NotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
 		return err
 	}
 	r, err := h.recipe(a.Selection, at, a.Inputs)

@@ -79,7 +79,7 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	case isSet("psi-limit") && !(r.PSILimit > 0):
 		return stream.Usagef("--psi-limit %v: want a number above 0, as 0.25", r.PSILimit)
 	}
-	if err := atomicfile.NotInput(o.output.path, o.selection); err != nil {
+	if err := atomicfile.NotInput(cmd.Context(), o.output.path, o.selection); err != nil {
 		return err
 	}
 	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
@@ -95,6 +96,11 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 			return stream.Usagef("%s: %s %s: %s", s.place, program.FlagOf(s.flag), s.value, program.Wanted(err))
 		}
 		c.taken = append(c.taken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
+	}
+	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {
+		if err := atomicfile.NotInput(cmd.Context(), out.Value.String(), config); err != nil {
+			return err
+		}
 	}
 	c.warn(warnings)
 	for _, s := range c.taken {

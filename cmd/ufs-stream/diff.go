@@ -54,7 +54,7 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
 		return err
 	}
-	if err := atomicfile.NotInput(o.output.path, args...); err != nil {
+	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
 	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter)}

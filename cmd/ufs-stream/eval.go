@@ -158,7 +158,7 @@ func namedSelections(ctx context.Context, args []string, output string, opt chun
 		if err != nil {
 			return nil, err
 		}
-		if err := atomicfile.NotInput(output, path); err != nil {
+		if err := atomicfile.NotInput(ctx, output, path); err != nil {
 			return nil, err
 		}
 		list = append(list, ufs.NamedSelection{Name: name, Path: path, Selection: s})

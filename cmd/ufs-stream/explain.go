@@ -72,7 +72,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 	if o.selection == "" {
 		return stream.Usagef("explain: no selection given; add --selection SEL.json")
 	}
-	if err := atomicfile.NotInput(o.output.path, o.selection); err != nil {
+	if err := atomicfile.NotInput(ctx, o.output.path, o.selection); err != nil {
 		return err
 	}
 	q, err := o.request(c, cmd, nil, o.output.path)

@@ -12,7 +12,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -53,9 +52,6 @@ func (c *cli) inspect(cmd *cobra.Command, args []string, o *selectFlags, scan bo
 	}
 	seen, err := ufs.Inspect(cmd.Context(), q, scan)
 	if err != nil {
-		return err
-	}
-	if err := atomicfile.NotInput(o.output.path, args...); err != nil {
 		return err
 	}
 	c.warn(seen.Warnings)

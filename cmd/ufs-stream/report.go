@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
 			return stream.Usagef("report: -o %s: the page is HTML; name it %s", place.Name(o.out), place.WithExt(o.out, ".html"))
 		}
 	}
-	if err := atomicfile.NotInput(o.out, args...); err != nil {
+	if err := atomicfile.NotInput(ctx, o.out, args...); err != nil {
 		return err
 	}
 	if err := atomicfile.CanWrite(ctx, o.out); err != nil {
@@ -72,7 +73,7 @@ func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
 		}
 		p.Documents = append(p.Documents, *d)
 	}
-	if err := c.figures(ctx, p, o); err != nil {
+	if err := c.figures(ctx, p, o, args); err != nil {
 		return err
 	}
 	if o.out == "" && (o.png != "" || o.svg != "") {
@@ -91,8 +92,8 @@ func readDocument(ctx context.Context, path string) (d *report.Document, err err
 	return d, err
 }
 
-// figures writes the charts to the folders that were asked for.
-func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions) error {
+// figures writes the charts of the inputs to the folders that were asked for.
+func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string
@@ -105,13 +106,20 @@ func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions) error
 		if err != nil {
 			return err
 		}
+		var names []string
+		for _, f := range list {
+			names = append(names, f.Name+form.end)
+		}
+		if err := atomicfile.NoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
+			return err
+		}
 		if !place.IsURL(dir) { // folders of stores are there by themselves
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return &stream.OutputError{Path: dir, Err: err}
 			}
 		}
-		for _, f := range list {
-			if err := c.put(ctx, place.Below(dir, f.Name+form.end), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+		for i, f := range list {
+			if err := c.put(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}

@@ -133,14 +133,14 @@ func TestObjectPlaces(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := NotInput(s.URL("a"), "a", s.URL("b"), s.URL("a")); !errors.As(err, &usage) {
+	if err := NotInput(t.Context(), s.URL("a"), "a", s.URL("b"), s.URL("a")); !errors.As(err, &usage) {
 		t.Errorf("the input's place: %v", err)
 	}
-	must.Do(t, NotInput(s.URL("a"), "a", s.URL("b"), "s3://other/a"))
+	must.Do(t, NotInput(t.Context(), s.URL("a"), "a", s.URL("b"), "s3://other/a"))
 	local := filepath.Join(t.TempDir(), "out")
 	must.Do(t, os.WriteFile(local, nil, 0o600))
 	for _, pair := range [][2]string{{local, "file://" + local}, {"file://" + local, local}} {
-		if err := NotInput(pair[0], s.URL("a"), pair[1]); !errors.As(err, &usage) {
+		if err := NotInput(t.Context(), pair[0], s.URL("a"), pair[1]); !errors.As(err, &usage) {
 			t.Errorf("%q: %v", pair, err)
 		}
 	}

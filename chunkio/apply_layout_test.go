@@ -1,0 +1,334 @@
+package chunkio
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// numbered is a Parquet file, or CSV, whose rows tell which file it is: number + 1 of them.
+func numbered(t *testing.T, path string, number int) {
+	t.Helper()
+	x := make([]int64, number+1)
+	text := "x,y\n"
+	for i := range x {
+		x[i] = int64(1000*number + i)
+		text += fmt.Sprintf("%d,0\n", x[i])
+	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	if filepath.Ext(path) == ".csv" {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		return
+	}
+	var file bytes.Buffer
+	must.Do(t, WriteTable(&file, len(x), TableColumn{"x", x}, TableColumn{"y", make([]int64, len(x))}))
+	must.Do(t, os.WriteFile(path, file.Bytes(), 0o600))
+}
+
+// digests are those of all files below a folder, by path, and what links and folders are.
+func digests(t *testing.T, root string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	must.Do(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.Type().IsRegular():
+			all[path] = fmt.Sprintf("%x", sha256.Sum256(must.Get(os.ReadFile(path))(t)))
+		case e.IsDir():
+			all[path] = "a folder"
+		default:
+			all[path] = "a link to " + must.Get(os.Readlink(path))(t)
+		}
+		return nil
+	}))
+	return all
+}
+
+// numbersIn are those of the files in an output, sorted; each must have its rows.
+func numbersIn(t *testing.T, out string) (numbers []int) {
+	t.Helper()
+	own := filepath.Join(t.TempDir(), "own.parquet")
+	for path, digest := range digests(t, out) {
+		if digest == "a folder" {
+			continue
+		}
+		got := formattest.Read(t, path).Column("x").Rows()
+		number := len(got) - 1
+		numbered(t, own, number)
+		if want := formattest.Read(t, own).Column("x").Rows(); !slices.Equal(got, want) {
+			t.Errorf("%s has rows %q, want %q", path, got, want)
+		}
+		numbers = append(numbers, number)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// forest is a random tree of files, links to files and links to folders.
+type forest struct {
+	root    string
+	files   []string // from the root of the file system
+	folders []string
+	number  map[string]int // of a file
+}
+
+func newForest(t *testing.T, random *rand.Rand) *forest {
+	t.Helper()
+	f := &forest{root: must.Get(filepath.EvalSymlinks(t.TempDir()))(t), number: map[string]int{}}
+	f.folders = []string{f.root}
+	for range 2 + random.IntN(4) {
+		folder := filepath.Join(f.folders[random.IntN(len(f.folders))], []string{"a", "b", "w", "_h", "a.b"}[random.IntN(5)])
+		if !slices.Contains(f.folders, folder) {
+			must.Do(t, os.Mkdir(folder, 0o700))
+			f.folders = append(f.folders, folder)
+		}
+	}
+	for range 2 + random.IntN(5) {
+		path := filepath.Join(f.folders[random.IntN(len(f.folders))], []string{"x.parquet", "y.parquet", "z.parquet", "u.csv"}[random.IntN(4)])
+		if _, there := f.number[path]; !there {
+			f.number[path] = len(f.files)
+			numbered(t, path, len(f.files))
+			f.files = append(f.files, path)
+		}
+	}
+	if link := filepath.Join(f.folders[random.IntN(len(f.folders))], "link"); random.IntN(2) == 0 {
+		must.Do(t, os.Symlink(f.folders[random.IntN(len(f.folders))], link))
+	}
+	if link := filepath.Join(f.folders[random.IntN(len(f.folders))], "l.parquet"); random.IntN(3) == 0 {
+		to := f.files[random.IntN(len(f.files))]
+		must.Do(t, os.Symlink(to, link))
+		f.number[link] = f.number[to]
+	}
+	return f
+}
+
+// called is one of the names that lead to path from the working directory.
+func (f *forest) called(t *testing.T, random *rand.Rand, here, path string) string {
+	rel := must.Get(filepath.Rel(here, path))(t)
+	detour := must.Get(filepath.Rel(here, f.folders[random.IntN(len(f.folders))]))(t)
+	back := must.Get(filepath.Rel(filepath.Join(here, detour), path))(t)
+	return []string{rel, "./" + rel, path, "file://" + path, detour + "/" + back, f.root + "/./" + must.Get(filepath.Rel(f.root, path))(t)}[random.IntN(6)]
+}
+
+// inputs chooses files and folders, some of them by way of a list, and an output.
+func (f *forest) inputs(t *testing.T, random *rand.Rand, here string) (args []string, out string) {
+	var named []string
+	for _, i := range random.Perm(len(f.files))[:1+random.IntN(len(f.files))] {
+		path := f.files[i]
+		if random.IntN(6) == 0 {
+			path = filepath.Dir(path)
+		}
+		named = append(named, f.called(t, random, here, path))
+	}
+	if random.IntN(3) == 0 {
+		list := filepath.Join(f.root, "list")
+		must.Do(t, os.WriteFile(list, []byte(strings.Join(named[1:], "\n")+"\n# no more\n"), 0o600))
+		if args = named[:1]; len(named) > 1 {
+			args = append(args, "@"+f.called(t, random, here, list))
+		}
+	} else {
+		args = named
+	}
+	return args, f.called(t, random, here, filepath.Join(f.folders[random.IntN(len(f.folders))], []string{"out", "_out", "_o/out", "out.parquet"}[random.IntN(4)]))
+}
+
+// TestOutputLaws: whatever the tree, the order of the inputs and what they are called, no input changes, nothing is
+// written but below the output, and that has a file with its rows for each input, at the place that order and
+// spelling do not matter to.
+func TestOutputLaws(t *testing.T) {
+	done, folders := 0, 0
+	for seed := range uint64(120) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		f := newForest(t, random)
+		here := f.folders[random.IntN(len(f.folders))]
+		t.Chdir(here)
+		args, out := f.inputs(t, random, here)
+		must.Do(t, os.MkdirAll(filepath.Dir(must.Get(place.FromRoot(out))(t)), 0o700))
+		before := digests(t, f.root)
+		a := newAccess(Options{}.withDefaults())
+		list, listing := a.expand(t.Context(), args)
+		var report ApplyReport
+		var err error
+		if seed%2 == 0 {
+			report, err = Convert(t.Context(), args, out, ApplyOptions{})
+		} else {
+			report, err = Apply(t.Context(), args, out, ApplyOptions{Columns: []string{"x"}})
+		}
+		what := fmt.Sprintf("seed %d: %q to %s in %s", seed, args, out, here)
+		target := must.Get(place.FromRoot(out))(t)
+		after := digests(t, f.root)
+		for path, digest := range before {
+			if after[path] != digest {
+				t.Fatalf("%s: %s was %s, and is %q", what, path, digest, after[path])
+			}
+			delete(after, path)
+		}
+		for path := range after {
+			if rel, err := filepath.Rel(target, path); err != nil || rel != "." && !filepath.IsLocal(rel) {
+				t.Fatalf("%s: %s was written", what, path)
+			}
+		}
+		if err != nil {
+			if !isUsage(err) && !errors.As(err, new(*stream.DataError)) || len(after) > 0 {
+				t.Fatalf("%s: %v, and %d files", what, err, len(after))
+			}
+			continue
+		}
+		must.Do(t, listing)
+		done++
+		var want []int
+		for _, path := range list.paths() {
+			want = append(want, f.number[must.Get(place.FromRoot(path))(t)])
+		}
+		slices.Sort(want)
+		rows := int64(0)
+		for _, n := range want {
+			rows += int64(n + 1)
+		}
+		info := must.Get(os.Stat(target))(t)
+		if report.Rows != rows || info.IsDir() && report.Files != len(want) {
+			t.Fatalf("%s: %+v, want %d files of %d rows", what, report, len(want), rows)
+		}
+		if !info.IsDir() {
+			continue
+		}
+		folders++
+		if got := numbersIn(t, target); !slices.Equal(got, want) {
+			t.Fatalf("%s: the files %v, want %v", what, got, want)
+		}
+		sameElsewhere(t, random, what, list.paths(), args, target)
+	}
+	if done < 50 || folders < 30 {
+		t.Errorf("%d trees were written, %d of them as folders", done, folders)
+	}
+}
+
+// sameElsewhere checks that the layout is that of the same inputs in another order, and called by their paths from
+// the root.
+func sameElsewhere(t *testing.T, random *rand.Rand, what string, paths, args []string, out string) {
+	t.Helper()
+	a := newAccess(Options{}.withDefaults())
+	roots := must.Get(a.directories(t.Context(), args, paths))(t)
+	first := must.Get(arrangeBelow(out, roots, paths, FormParquet))(t)
+	full := make([]string, len(paths))
+	for i, p := range paths {
+		full[i] = must.Get(place.FromRoot(p))(t)
+	}
+	random.Shuffle(len(full), func(i, j int) { full[i], full[j] = full[j], full[i] })
+	random.Shuffle(len(roots), func(i, j int) { roots[i], roots[j] = roots[j], roots[i] })
+	second := must.Get(arrangeBelow(out, roots, full, FormParquet))(t)
+	for _, p := range paths {
+		if got, want := second.place[must.Get(place.FromRoot(p))(t)], first.place[p]; got != want {
+			t.Errorf("%s: %s is at %s, and in another order at %s", what, p, want, got)
+		}
+	}
+}
+
+// TestLayoutOfFiles: local files keep their places below the folder that was given, or below the innermost one that
+// they are all in, however they are called.
+func TestLayoutOfFiles(t *testing.T) {
+	tree(t, "p/a/x.parquet", "p/a/y.csv.gz", "p/w/b/y.parquet", "p/w/x.parquet", "p/w/_h/x.parquet", "p/w/b/q\\r.parquet", "d/x.parquet")
+	top := must.Get(os.Getwd())(t)
+	t.Chdir("p/w")
+	for _, c := range []struct{ inputs, paths, want string }{
+		{"../a/x.parquet b/y.parquet", "", "a/x.parquet w/b/y.parquet"},
+		{"b/y.parquet ../a/x.parquet", "", "w/b/y.parquet a/x.parquet"},
+		{"b/y.parquet x.parquet", "", "b/y.parquet x.parquet"},
+		{"./b/y.parquet ../w/x.parquet", "", "b/y.parquet x.parquet"},
+		{"b/../b/y.parquet ./x.parquet", "", "b/y.parquet x.parquet"},
+		{"../../p/a/x.parquet ../../d/x.parquet", "", "p/a/x.parquet d/x.parquet"},
+		{top + "/p/a/x.parquet b/y.parquet", "", "a/x.parquet w/b/y.parquet"},
+		{"file://" + top + "/p/w/x.parquet b/y.parquet", "", "x.parquet b/y.parquet"},
+		{"..", "../a/x.parquet ../a/y.csv.gz ../w/b/y.parquet", "a/x.parquet a/y.parquet w/b/y.parquet"},
+		{".", "b/y.parquet x.parquet", "b/y.parquet x.parquet"},
+		{". _h", "b/y.parquet x.parquet _h/x.parquet", "would both become"},
+		{"_h . ", "_h/x.parquet b/y.parquet", "x.parquet b/y.parquet"},
+		{". _h", "b/y.parquet _h/x.parquet", "b/y.parquet x.parquet"},
+		{"b ../a/x.parquet", "b/y.parquet ../a/x.parquet", "y.parquet x.parquet"},
+		{"../a ../../d", "../a/x.parquet ../../d/x.parquet", "would both become"},
+		{"x.parquet s3://b/d/1.parquet", "", "x.parquet s3/b/d/1.parquet"},
+		{"b/y.parquet ../a/x.parquet s3://b/d/1.parquet", "", "w/b/y.parquet a/x.parquet s3/b/d/1.parquet"},
+		{"gs://b/d/1.parquet s3://b/d/1.parquet", "", "gs/b/d/1.parquet s3/b/d/1.parquet"},
+		{"x.parquet b/q\\r.parquet", "", "apply it by itself"},
+		{`s3://b/d/ `, `s3://b/d/a\..\..\x.parquet`, "apply it by itself"},
+		{"s3://b/d/", "s3://b/d/a\x00.parquet", "apply it by itself"},
+		{"s3://b/d/", "s3://b/d//x.parquet s3://b/d///y/.parquet", "x.parquet y/.parquet"},
+		{"s3://b/d/", "s3://b/d/c:x.parquet", "c:x.parquet"},
+		{"s3://b/d/", "s3://b/d/a/./x.parquet", "apply it by itself"},
+	} {
+		inputs := strings.Split(strings.TrimSpace(c.inputs), " ")
+		paths := inputs
+		if c.paths != "" {
+			paths = strings.Split(c.paths, " ")
+		}
+		l, err := newAccess(Options{}).arrange(t.Context(), inputs, listedAs(paths), "../out", FormParquet)
+		var got []string
+		for _, p := range paths {
+			got = append(got, l.place[p])
+		}
+		text := strings.Join(got, " ")
+		if err != nil {
+			text = err.Error()
+		}
+		if text != c.want && (err == nil || !strings.Contains(text, c.want)) {
+			t.Errorf("%s: %s; want %s", c.inputs, text, c.want)
+		}
+	}
+}
+
+// listedAs is a list of paths in any order.
+func listedAs(paths []string) *fileList { return listed(slices.Sorted(slices.Values(paths))) }
+
+// FuzzLayout lays out any files below any folders: what comes of it are names below a folder, one for each file, that
+// do not depend on the order.
+func FuzzLayout(f *testing.F) {
+	f.Add("", "../a/x.parquet\nb/y.parquet")
+	f.Add("/data\n/data/_h", "/data/x.csv\n/data/_h/x.parquet")
+	f.Add("s3://b/d", "s3://b/d/../../etc/passwd\ns3://b/d/2.parquet\na/b")
+	f.Add("s3://b/", "s3://b/a\\..\\..\\x\ns3://b//x.parquet\ns3://b/c:/y\ns3://b/NUL.parquet\nhttps://h/a%2e%2e/%5c..%5cx")
+	f.Add(".", "a/./b/../c.csv.gz\n...\n.. /x\na/ /b.\nfile:///x/../y")
+	f.Add("/", "/\n//\n/.\nazblob://c/\ngs://b/\x00")
+	f.Fuzz(func(t *testing.T, folders, files string) {
+		var roots []string
+		for _, folder := range strings.Split(folders, "\n") {
+			if root, err := treePath(folder); err == nil && folder != "" {
+				roots = append(roots, root)
+			}
+		}
+		paths := slices.Compact(slices.Sorted(slices.Values(strings.Split(files, "\n"))))
+		l, err := arrangeBelow("s3://b/out", roots, paths, FormParquet)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, p := range paths {
+			rel := l.place[p]
+			at, err := store.Parse(place.Below("s3://b/out", rel))
+			if place.CheckName(rel) != nil || !filepath.IsLocal(rel) || strings.Contains(rel, `\`) || seen[rel] || err != nil || at.Key != "out/"+rel {
+				t.Errorf("%q is at %q of %q, which is %v in a store", p, rel, slices.Sorted(maps.Values(l.place)), at)
+			}
+			seen[rel] = true
+		}
+		slices.Reverse(paths)
+		slices.Reverse(roots)
+		if other, err := arrangeBelow("s3://b/out", roots, paths, FormParquet); err != nil || !maps.Equal(other.place, l.place) {
+			t.Errorf("in another order %q, %v; want %q", other.place, err, l.place)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package atomicfile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// NotInput refuses to put an output at the place of a file that it is made from, whatever the two are called: a
+// *stream.UsageError. Local files are compared by their identity and objects by their URLs; where two URLs may
+// lead to one object by two ways, as by two names of a server, the object's version decides.
+func NotInput(ctx context.Context, path string, inputs ...string) error {
+	one := func(yield func(string) bool) { yield(path) }
+	if place.IsURL(path) {
+		return noObjectIsInput(ctx, path, one, inputs)
+	}
+	return noFileIsInput(one, inputs)
+}
+
+// NoneIsInput is NotInput for the files of these names that are to be below a folder.
+func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inputs []string) error {
+	paths := func(yield func(string) bool) {
+		for name := range names {
+			if !yield(place.Below(folder, name)) {
+				return
+			}
+		}
+	}
+	if place.IsURL(folder) {
+		return noObjectIsInput(ctx, folder, paths, inputs)
+	}
+	if local, err := place.Local(folder); err == nil {
+		if _, err := os.Stat(local); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	return noFileIsInput(paths, inputs)
+}
+
+func errReplaced(path string) error {
+	return stream.Usagef("{o} %s: this would replace the input", place.Name(path))
+}
+
+// noFileIsInput is NotInput for local files. Most outputs are not there yet, and nothing is asked of the inputs.
+func noFileIsInput(paths iter.Seq[string], inputs []string) error {
+	var there []os.FileInfo
+	var names []string
+	for path := range paths {
+		local, err := place.Local(path)
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(local); err == nil && info.Mode().IsRegular() {
+			there, names = append(there, info), append(names, local)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	for _, in := range inputs {
+		local, err := place.Local(in)
+		if err != nil || place.IsURL(in) {
+			continue
+		}
+		info, err := os.Stat(local)
+		if err != nil {
+			continue
+		}
+		if i := slices.IndexFunc(there, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
+			return errReplaced(names[i])
+		}
+	}
+	return nil
+}
+
+// noObjectIsInput is NotInput for objects at or below folder. Inputs may be a million, and reading their URLs
+// takes a while: only those are read whose keys are an output's.
+func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], inputs []string) error {
+	near := slices.DeleteFunc(slices.Clone(inputs), func(in string) bool {
+		below := func(key string) bool { return strings.HasPrefix(key, bareKey(folder)) }
+		return !place.IsURL(in) || !slices.ContainsFunc(keysOf(in), below)
+	})
+	if len(near) == 0 {
+		return nil
+	}
+	outputs := map[string][]string{}
+	for u := range urls {
+		outputs[bareKey(u)] = append(outputs[bareKey(u)], u)
+	}
+	w := waysTo{client: store.New(store.Options{}), folder: folder}
+	for _, in := range near {
+		for _, key := range keysOf(in) {
+			for _, out := range outputs[key] {
+				same, err := w.meet(ctx, out, in)
+				if err != nil {
+					return err
+				}
+				if same {
+					return errReplaced(out)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// bareKey is the key in a URL as far as it can be told without reading the URL: up to the first question mark.
+func bareKey(u string) string {
+	_, rest, _ := strings.Cut(u, "://")
+	rest, _, _ = strings.Cut(rest, "?")
+	_, key, _ := strings.Cut(rest, "/")
+	return key
+}
+
+// waysTo compares objects that two URLs name.
+type waysTo struct {
+	client        *store.Client
+	folder        string // of the outputs, or the one output
+	looked, empty bool   // whether anything is there that could be an input
+}
+
+// keysOf are the keys in a store that a URL may lead to: the address of a web server may be that of a store, and
+// then has the bucket, or more, in front of the key.
+func keysOf(in string) []string {
+	key := bareKey(in)
+	if scheme, _, _ := strings.Cut(in, "://"); scheme != "https" && scheme != "http" {
+		return []string{key}
+	}
+	if plain, err := url.PathUnescape(key); err == nil {
+		key = plain
+	}
+	keys := []string{key}
+	for rest, ok := key, true; ok; {
+		if _, rest, ok = strings.Cut(rest, "/"); ok {
+			keys = append(keys, rest)
+		}
+	}
+	return keys
+}
+
+// meet reports whether two URLs with one key lead to one object, or to two that cannot be told apart.
+func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
+	if place.Same(out, in) {
+		return true, nil
+	}
+	x, err1 := store.Parse(out)
+	y, err2 := store.Parse(in)
+	if err1 != nil || err2 != nil || !y.Web() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
+		return false, nil // whoever opens them finds fault with a URL
+	}
+	if !w.looked {
+		at, err := store.Parse(w.folder)
+		if err != nil {
+			return false, err
+		}
+		w.looked, w.empty = true, true
+		for range w.client.List(ctx, at) { // an error is no answer: then both objects are asked for
+			w.empty = false
+			break
+		}
+	}
+	if w.empty {
+		return false, nil
+	}
+	var seen [2]store.Object
+	for i, l := range []store.Location{x, y} {
+		var err error
+		switch seen[i], err = w.client.Stat(ctx, l); {
+		case errors.Is(err, store.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, outputOf(x.Name(), err)
+		}
+	}
+	// A web server tells no generation of an object, which is its version for gs://.
+	return seen[0].Size == seen[1].Size && (seen[0].Version == seen[1].Version || x.Scheme == "gs" && y.Web()), nil
+}
