@@ -182,15 +182,24 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 }
 
 // resolveLines returns the places that the lines of a list name. Lines may name what lies in the list's
-// folder or, of a local list, in the working directory.
+// folder or, of a local list, in the working directory. A relative line of a local list is as if it was typed
+// there, and may go up from it, though not as far as the root, from where it could name any file.
 func (a *access) resolveLines(list string, lines []string) ([]string, error) {
 	scope, err := place.NewScope(place.Name(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
 		return nil, err
 	}
+	typed, err := place.NewScope(place.Name(list), append(place.OwnPlaces(list), place.TopFolder(".")), a.opt.Allow)
+	if err != nil {
+		return nil, err
+	}
 	for i, line := range lines {
 		named, isTable := strings.CutPrefix(line, deltaScheme)
-		if named, err = scope.Resolve(place.Beside(list, named)); err != nil {
+		within := scope
+		if !store.IsURL(list) && !strings.Contains(named, "://") && !filepath.IsAbs(named) {
+			within = typed
+		}
+		if named, err = within.Resolve(place.Beside(list, named)); err != nil {
 			return nil, err
 		}
 		if isTable {

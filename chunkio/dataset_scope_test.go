@@ -106,6 +106,26 @@ func TestFilesNameNoServers(t *testing.T) {
 	}
 }
 
+// TestListGoesUp: relative lines of a local list are as if they were typed, unless they go up to the root.
+func TestListGoesUp(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "a/x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	put(t, root, "p/w/up.list", []byte("../../a/x.parquet\n"))
+	put(t, root, "p/w/root.list", []byte(strings.Repeat("../", 30)+"etc/hostname\n"))
+	put(t, root, "p/w/there.list", []byte(filepath.Join(root, "a", "x.parquet")+"\n"))
+	t.Chdir(filepath.Join(root, "p", "w"))
+	ds, err := Open(t.Context(), []string{"@up.list"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ds.Close()
+	if ds.Rows() != 100 {
+		t.Errorf("%d rows, want 100", ds.Rows())
+	}
+	wantRefused(t, []string{"@root.list"}, Options{}, "root.list", "/etc/hostname")
+	wantRefused(t, []string{"@there.list"}, Options{}, "there.list", root)
+}
+
 // TestListInStore: a list on a server may name what lies there, by relative lines too, and nothing that is
 // here; its query opens no other file.
 func TestListInStore(t *testing.T) {

@@ -212,7 +212,7 @@ func TestRecordsItsFlags(t *testing.T) {
 		if b := selection(t, again...); answer(t, b) != answer(t, s) {
 			t.Errorf("%s: %v give another answer", args, again)
 		}
-		if out := must(t, "eval", in, "--selection", sel, "--resamples", "2", "--baselines", "none"); !strings.Contains(out, "stability") {
+		if out := must(t, "eval", in, "--selection", sel, "--resamples", "2", "--baselines", "none", "--allow", tree); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
 		turns := []string{"graphgreedy", "align", "u2fs"}

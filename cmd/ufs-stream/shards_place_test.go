@@ -147,14 +147,15 @@ func TestSignaturesInAPlanStayThere(t *testing.T) {
 		}
 	}
 	tell(exit.Done, "-v", "plan", server.URL+"/part-000.parquet?sig=hidden", server.URL+"/part-001.parquet?sig=hidden", "-o", plan)
-	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir)
-	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir)
-	tell(exit.Done, "select", "--plan", plan, "-k", "3", "--format", "json")
-	tell(exit.Done, "inspect", "--plan", plan, "-v")
+	tell(exit.Data, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir) // a plan names no server by itself
+	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir, "--allow", server.URL)
+	tell(exit.Done, "-v", "scan", "--plan", plan, "--shard", "1/2", "-o", dir, "--allow", server.URL)
+	tell(exit.Done, "select", "--plan", plan, "-k", "3", "--format", "json", "--allow", server.URL)
+	tell(exit.Done, "inspect", "--plan", plan, "-v", "--allow", server.URL)
 	if err := os.WriteFile(files[1], []byte(read(t, files[0])), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	tell(exit.Data, "scan", "--plan", plan, "--shard", "2/2", "-o", dir)
+	tell(exit.Data, "scan", "--plan", plan, "--shard", "2/2", "-o", dir, "--allow", server.URL)
 	damaged := strings.Replace(read(t, plan), "hidden", "hiddem", 1)
 	tell(exit.Data, "scan", "--plan", write(t, dir+"/other.plan.json", damaged), "--shard", "2/2", "-o", dir)
 	said = append(said, read(t, dir+"/part-00001-of-00002.ufs"))

@@ -35,6 +35,18 @@ func OwnPlaces(file string) []string {
 	return []string{filepath.Dir(file), "."}
 }
 
+// TopFolder returns the folder below the root that a local folder is in.
+func TopFolder(folder string) string {
+	full, err := filepath.Abs(folder)
+	if err != nil {
+		return folder
+	}
+	for dir := filepath.Dir(full); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		full = dir
+	}
+	return full
+}
+
 // NewScope returns the scope of a file. own are its own places: a folder stands for what lies below
 // it, and a URL for its whole bucket or host. allowed are prefixes that the user gave: a local file or
 // folder, or a URL with the parameters to use. One that is no place is a *stream.UsageError.
