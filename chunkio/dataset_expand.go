@@ -38,8 +38,8 @@ func isDataFile(name string) bool {
 // expand turns arguments into the files to read, in byte order of their paths as
 // given (or as joined to a directory given). An argument is a file, a glob with
 // *, ?, [..], {..} and **, a directory, the URL of one of these in an object store, or
-// @list with one of these a line, taken relative to the working directory. Standard input
-// and a Delta table (its folder, or delta:// before it) must be alone.
+// @list with one of these a line, taken relative to the working directory; a file or folder that is
+// named @list itself comes before. Standard input and a Delta table (its folder, or delta:// before it) must be alone.
 func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if len(args) == 0 {
 		return nil, stream.Usagef("no input: name files, globs, directories, URLs, @list.txt or - for a stream on standard input")
@@ -62,18 +62,19 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, isList := strings.CutPrefix(arg, "@")
+		list, isList := listNamedBy(arg)
 		if isList {
 			named = append(named, list)
 		}
 		for _, place := range places {
 			found, paths, err := a.expandPlace(ctx, place)
+			_, nests := listNamedBy(place)
 			switch {
 			case err == nil || !isList:
-			case strings.HasPrefix(place, "@") && !isThere(place):
-				return nil, stream.Dataf(arg[1:], "this list names a list, %s, and lists do not nest; write down what that one names", place)
+			case nests:
+				return nil, stream.Dataf(list, "this list names a list, %s, and lists do not nest; write down what that one names", place)
 			default:
-				err = fmt.Errorf("in list %s: %w", arg[1:], err)
+				err = fmt.Errorf("in list %s: %w", list, err)
 			}
 			switch {
 			case err != nil:
@@ -83,6 +84,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
 				}
 				found.lists, found.finders = named, []finder{logOf(place)}
+				found.warnings = append(found.warnings, unreadLists(args)...)
 				return found, nil
 			case found != nil:
 				lists = append(lists, found)
@@ -110,6 +112,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		return nil, namedTwice(twice)
 	}
 	all.finders, all.lists = finders, named
+	all.warnings = append(all.warnings, unreadLists(args)...)
 	return all, nil
 }
 
@@ -150,9 +153,26 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	return list, local, err
 }
 
+// listNamedBy is the list that an argument names by an @ before it. What exists under exactly the name of the
+// argument is no list: a shell may have put it in place of a glob, and then its file chose what is read.
+func listNamedBy(arg string) (list string, ok bool) {
+	list, ok = strings.CutPrefix(arg, "@")
+	return list, ok && !isThere(arg)
+}
+
+// unreadLists warns, once, of arguments that name a file by itself and a list as well.
+func unreadLists(args []string) []stream.Text {
+	for _, arg := range args {
+		if list, ok := strings.CutPrefix(arg, "@"); ok && isThere(arg) && isThere(list) {
+			return []stream.Text{stream.Textf("%s is read as the file or folder of that name, and not as the list %s; rename one of them if the list is meant", arg, list)}
+		}
+	}
+	return nil
+}
+
 // places is the argument, or what the list that it names has in its lines.
 func (a *access) places(ctx context.Context, arg string) ([]string, error) {
-	list, ok := strings.CutPrefix(arg, "@")
+	list, ok := listNamedBy(arg)
 	if !ok {
 		return []string{arg}, nil
 	}

@@ -55,6 +55,55 @@ func TestListsDoNotNest(t *testing.T) {
 	}
 }
 
+// TestFilesNamedLikeLists: what a shell found by a glob is read itself, and not as a list that its name could stand
+// for. Only an argument that no file has for its name is a list.
+func TestFilesNamedLikeLists(t *testing.T) {
+	tree(t, "@x.parquet", "y.parquet", "outside/z.parquet", "@d/in.parquet", "@d/x.parquet", "@link.parquet -> y.parquet", "@gone.parquet -> nowhere",
+		"sub/@x.parquet", "@e/day=1/p.parquet", "@only.parquet")
+	for name, lines := range map[string]string{
+		"x.parquet": "outside/z.parquet", "d": "outside/z.parquet", "link.parquet": "outside/z.parquet", "gone.parquet": "outside/z.parquet",
+		"list": "@x.parquet\ny.parquet", "globs": "@x*\n@d", "nested": "@list", "@both": "y.parquet", "both": "outside/z.parquet", "e": "@x.parquet",
+	} {
+		formattest.Must(t, os.WriteFile(name, []byte(lines+"\n"), 0o600))
+	}
+	for _, c := range []struct{ args, want, warned string }{
+		{"@x.parquet", "@x.parquet", "@x.parquet is read"},
+		{"@only.parquet", "@only.parquet", ""},
+		{"./@x.parquet", "./@x.parquet", ""},
+		{"sub/@x.parquet", "sub/@x.parquet", ""},
+		{"@./x.parquet", "outside/z.parquet", ""},
+		{"@x.parquet @link.parquet", "@link.parquet @x.parquet", "@x.parquet is read"}, // once
+		{"@*.parquet", "", ""},                                                         // the shell leaves it as it is where nothing matches: the list *.parquet
+		{"*x.parquet", "@x.parquet x.parquet", ""},
+		{"@gone.parquet", "", ""}, // a link to nothing, and not the list gone.parquet
+		{"@d", "@d/in.parquet @d/x.parquet", "@d is read"},
+		{"@d/", "@d/in.parquet @d/x.parquet", ""},
+		{"@d/x.parquet", "@d/x.parquet", ""},
+		{"@?/*.parquet", "", ""},
+		{"@e", "@e/day=1/p.parquet", "@e is read"},
+		{"@both", "@both", "@both is read"},
+		{"@list", "@x.parquet y.parquet", ""},
+		{"@globs", "@d/in.parquet @d/x.parquet @x.parquet", ""},
+		{"@nested", "", ""},
+	} {
+		list, err := newAccess(Options{}.withDefaults()).expand(t.Context(), strings.Fields(c.args))
+		if err != nil {
+			if c.want != "" || !isData(err) {
+				t.Errorf("%s: %v, want %q", c.args, err, c.want)
+			}
+			continue
+		}
+		got := strings.Join(list.paths(), " ")
+		warned := ""
+		for _, w := range list.warnings {
+			warned += w.String()
+		}
+		if got != c.want || !strings.HasPrefix(warned, c.warned) || strings.Count(warned, "is read as") != min(1, len(c.warned)) {
+			t.Errorf("%s: %q, warned %q; want %q, warned %q", c.args, got, warned, c.want, c.warned)
+		}
+	}
+}
+
 // deepName is long enough that paths end after a few of it.
 var deepName = strings.Repeat("d", 60)
 
