@@ -46,9 +46,9 @@ func newSelect(c *cli) *cobra.Command {
 		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files
 (streams saved to a file too), globs, directories (with key=value partitions), Delta tables
 (their folder, or delta:// before it), @list.txt with one of these a line unless a file is
-itself named @list.txt, or - for standard input, which may be any format; and files of rows: .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2),
-and libsvm text, in local files named .svm or .libsvm (also .gz), whose rows are sparse and
-whose features are x[INDEX].
+itself named @list.txt, or - for standard input, which may be any format; and files of rows:
+.csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text, in local
+files named .svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
 
 Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
 large), and from there on like Parquet; convert keeps it. The types of text come from its
