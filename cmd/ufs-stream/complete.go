@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/internal/recipe"
-	"github.com/ufs-stream/ufs-stream/internal/screen"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -68,8 +69,19 @@ const (
 	manyNames = 1000
 )
 
+// plainType is the type of a column where it is of plain words and brackets, else nothing: a file may put any time zone
+// into it.
+func plainType(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
+	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
+		return ""
+	}
+	return name
+}
+
 // completeColumns completes names of columns of the inputs that were typed so far, or of --stats. What
-// cannot be read tells none.
+// cannot be read tells none. Only names that mean nothing to any shell are offered: bash puts what several names
+// have in common on the line as it is, and evaluates the line when it completes again.
 func completeColumns(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -102,8 +114,8 @@ func completeColumns(several bool) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, c := range seen.Columns {
-			if strings.HasPrefix(c.Name, begun) && screen.Text(c.Name) == c.Name && !strings.Contains(c.Name, ",") && len(names) < manyNames {
-				names = append(names, cobra.CompletionWithDesc(before+c.Name, c.Type))
+			if strings.HasPrefix(c.Name, begun) && shell.IsPlain(c.Name) && !strings.Contains(c.Name, ",") && len(names) < manyNames {
+				names = append(names, cobra.CompletionWithDesc(before+c.Name, plainType(c.Type)))
 			}
 		}
 		return names, directive

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -17,7 +22,10 @@ func newCompletion(c *cli) *cobra.Command {
   bash:       source <(ufs-stream completion bash)
   zsh:        source <(ufs-stream completion zsh)
   fish:       ufs-stream completion fish | source
-  powershell: ufs-stream completion powershell | Out-String | Invoke-Expression`,
+  powershell: ufs-stream completion powershell | Out-String | Invoke-Expression
+
+Of columns it offers the names that mean nothing to any shell: letters of all scripts, digits and
+_ . : / @ % + = - behind the first character. Others must be typed, in quotes.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -33,11 +41,37 @@ func newCompletion(c *cli) *cobra.Command {
 			case "zsh":
 				return root.GenZshCompletion(c.out)
 			case "fish":
-				return root.GenFishCompletion(c.out, true)
+				return writeFishCompletion(root, c.out)
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
 			return stream.Usagef("no completion for shell %q%s", args[0], program.DidYouMean(args[0], shells))
 		},
 	}
+}
+
+// unquotedArgs is a line of cobra's script for fish. The words that were typed come out of it without their quotes, and
+// the script evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
+const unquotedArgs = "    set -l args (commandline -opc)\n"
+
+// quotedArgs puts quotes around all but plain words, homes and variables.
+const quotedArgs = `    set -l args
+    for arg in (commandline -opc)
+        string match -qr '^[\w.:/@%+,=~$-]+$' -- $arg; or set arg (string escape -- $arg)
+        set -a args $arg
+    end
+`
+
+// writeFishCompletion writes cobra's script, which evaluates no more than what it was typed for.
+func writeFishCompletion(root *cobra.Command, w io.Writer) error {
+	var script bytes.Buffer
+	if err := root.GenFishCompletion(&script, true); err != nil {
+		return err
+	}
+	before, after, found := strings.Cut(script.String(), unquotedArgs)
+	if !found {
+		return errors.New("cobra's script for fish has changed: see how it evaluates what was typed")
+	}
+	_, err := io.WriteString(w, before+quotedArgs+after)
+	return err
 }

@@ -147,6 +147,18 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// TestPlainType: a type is shown beside a column unless a file could have put something else into it.
+func TestPlainType(t *testing.T) {
+	for name, want := range map[string]string{
+		"double": "double", "decimal(10, 2)": "decimal(10, 2)", "timestamp[us, tz=Europe/Berlin]": "timestamp[us, tz=Europe/Berlin]", "list<item: double>": "list<item: double>",
+		"timestamp[us, tz=$(touch x)]": "", "timestamp[us, tz=`x`]": "", "a\nb": "", "a\tb": "", "": "", "dictionary<values=utf8, x=\u202e>": "",
+	} {
+		if got := plainType(name); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestDefaults: what is given goes before the environment, that before the file; every mistake is named by its place.
 func TestDefaults(t *testing.T) {
 	_, in := plant(t, 300, 1)

@@ -24,6 +24,24 @@ func Quote(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
+// IsPlain reports whether every shell takes the word for itself without quotes: bash, zsh, fish and PowerShell. Letters
+// of all scripts are, of those that are seen; no other character outside of ASCII is, as PowerShell takes curly quotes
+// and long dashes for straight and short ones. What begins like an option, a home folder or a variable is not plain.
+func IsPlain(word string) bool {
+	for i, r := range word {
+		switch {
+		case r == '_', unicode.IsDigit(r):
+		case r == utf8.RuneError, unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			return false
+		case unicode.IsLetter(r):
+		case i > 0 && (unicode.IsMark(r) || strings.ContainsRune(".:/@%+,=-", r)):
+		default:
+			return false
+		}
+	}
+	return word != ""
+}
+
 // isHidden is true of what a terminal obeys or does not show: it would be no part of what is copied.
 func isHidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
