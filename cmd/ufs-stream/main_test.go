@@ -47,6 +47,10 @@ func invoke(args ...string) result {
 // a variable of a completion script.
 var optionMark = regexp.MustCompile(`(^|[^$])\{[a-z][a-z-]*\}`)
 
+// plantedSecret stands in tests for what is secret in a URL. Whatever the program is given, it is in no message and no
+// output.
+const plantedSecret = "PLANTED-SECRET-2f8c"
+
 // invokeWith is invoke with a context and a standard input.
 func invokeWith(ctx context.Context, in []byte, args ...string) result {
 	var out, errw bytes.Buffer
@@ -54,6 +58,9 @@ func invokeWith(ctx context.Context, in []byte, args ...string) result {
 	for _, said := range []string{out.String(), errw.String()} {
 		if mark := optionMark.FindString(said); mark != "" {
 			panic(fmt.Sprintf("ufs-stream %s says %s where a flag should stand:\n%s", strings.Join(args, " "), mark, said))
+		}
+		if strings.Contains(said, plantedSecret) {
+			panic(fmt.Sprintf("ufs-stream %s tells a secret:\n%s", strings.Join(args, " "), said))
 		}
 	}
 	return result{code, out.String(), errw.String()}

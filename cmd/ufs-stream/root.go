@@ -6,12 +6,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/internal/shell"
@@ -136,26 +134,12 @@ func (c *cli) sayHowToResume(err error) {
 }
 
 // shownArgs are the arguments as people may see them, and whether that hides anything:
-// terminals are logged, and the query of an https:// URL can be a signature.
+// terminals are logged, and URLs may hold signatures and passwords.
 func shownArgs(args []string) (shown []string, hidden bool) {
 	for _, arg := range args {
-		flag, value, isFlag := strings.Cut(arg, "=")
-		switch {
-		case secretive(arg):
-			arg = place.Name(arg)
-		// --stats=URL, --selection NAME=URL; an endpoint in the query of a bucket's URL is neither.
-		case isFlag && !strings.Contains(flag, "://") && secretive(value):
-			arg = flag + "=" + place.Name(value)
-		}
-		shown = append(shown, arg)
+		shown = append(shown, screen.Redact(arg))
 	}
 	return shown, !slices.Equal(args, shown)
-}
-
-// secretive reports whether arg is a URL whose query may be secret; those of buckets hold
-// no credentials.
-func secretive(arg string) bool {
-	return place.IsURL(arg) && strings.HasPrefix(arg, "http") // tables, delta://URL, cannot lie there
 }
 
 // plural is "1 file", "2 files".

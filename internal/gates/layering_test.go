@@ -51,8 +51,8 @@ var mayImport = map[string][]string{
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must", "internal/testtool"},
-	"internal/store/claim":     {"stream", "internal/store"},                   // who writes an object last
-	"internal/place":           {"stream", "internal/store", "internal/shell"}, // what an argument names
+	"internal/store/claim":     {"stream", "internal/store"},                                      // who writes an object last
+	"internal/place":           {"stream", "internal/screen", "internal/store", "internal/shell"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/faults", "internal/store", "internal/store/claim", "internal/place"},
 	"internal/planfile":        {"stream"},
 	"internal/resume":          {"stream", "chunkio", "chunkio/scratch", "internal/atomicfile"}, // what a run goes on from

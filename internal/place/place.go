@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/screen"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -60,17 +61,20 @@ func WithoutParameters(arg string) (string, error) {
 	return l.Bare().String(), err
 }
 
-// Name is how people and files may see arg: nothing secret is in it.
+// Name is how people and files may see arg: nothing secret is in it, also where it is a URL of no store.
 func Name(arg string) string {
 	if !IsURL(arg) {
-		return arg
+		if !strings.Contains(arg, "://") { // a path, which files name to be found again
+			return arg
+		}
+		return screen.Redact(arg)
 	}
 	l, err := store.Parse(arg)
 	if err != nil { // what cannot be parsed may hold anything
 		scheme, _, _ := strings.Cut(arg, "://")
 		return scheme + "://…"
 	}
-	return l.Name()
+	return screen.Redact(l.Name())
 }
 
 // key is the part of arg that is like a path.
@@ -90,7 +94,7 @@ func Ext(arg string) string {
 	if k, slashed := key(arg); slashed {
 		return path.Ext(k)
 	}
-	return filepath.Ext(arg)
+	return filepath.Ext(Name(arg))
 }
 
 // Base is the last part of the file's or object's own name.
@@ -98,7 +102,7 @@ func Base(arg string) string {
 	if k, slashed := key(arg); slashed {
 		return path.Base(k)
 	}
-	return filepath.Base(arg)
+	return filepath.Base(Name(arg))
 }
 
 // WithExt is the name of arg with another ending in place of its own: advice for people.

@@ -1,8 +1,8 @@
 // Package screen writes what people read on a terminal. Names of columns, files and classes may
 // hold anything: a line break that forges a line, an escape that moves the cursor, a mark that turns
 // the direction of what follows. [Text] shows such characters as Go writes them in a string, \n, \x1b,
-// \u202e, and a [Page] does so with every value that is put into it, so that whoever prints need not
-// think of it:
+// \u202e, and takes out what may be secret in a URL. A [Page] does so with every value that is put into it,
+// so that whoever prints need not think of it:
 //
 //	p := screen.NewPage(os.Stdout)
 //	p.Printf("%s: %d rows\n", name, rows)
@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is s as one line of a terminal may show it. A backslash stays as it is, so that paths of
+// Text is s as one line of a terminal may show it, by [Redact] without what may be secret. A backslash stays as it is, so that paths of
 // Windows do: the text is for reading, and cannot always be turned back.
 func Text(s string) string { return shown(s, false) }
 
@@ -43,6 +43,7 @@ func Names(list []string) []string {
 }
 
 func shown(s string, lines bool) string {
+	s = Redact(s)
 	if isPlain(s, lines) {
 		return s
 	}
