@@ -38,6 +38,8 @@ func (a *azure) sign(ctx context.Context, r *http.Request, _ *section) error {
 		if err := guarded(r.URL); err != nil {
 			return err
 		}
+		// Azure has one scope for all of storage: what an identity may do there is for its roles to say,
+		// and a token to read only cannot be asked for.
 		token, err := a.token.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
 		if err != nil {
 			return noCredentials(whereAzure, err)

@@ -28,24 +28,11 @@ func New(opt Options) *Client {
 	if opt.Meter == nil {
 		opt.Meter = new(stream.Meter)
 	}
-	// HTTP/2 is left out: it would send all ranges that are read at once through one
-	// connection, and stores give a connection only so much.
-	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConns:        128,
-		MaxIdleConnsPerHost: 32,
-		IdleConnTimeout:     60 * time.Second,
-		DisableCompression:  true, // a range is of the bytes as they are stored
-	}
 	c := &Client{
 		opt: opt, patience: usualPatience, part: 16 << 20,
 		gate: make(chan struct{}, 1), accounts: map[string]dialect{},
 	}
-	counting := &countingTransport{transport, opt.Meter}
-	c.web = &http.Client{Transport: counting, CheckRedirect: checkRedirect}
-	c.stores = &http.Client{Transport: counting, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.connect(net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}, nil)
 	return c
 }
 

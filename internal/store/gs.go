@@ -17,7 +17,8 @@ import (
 // gs is the dialect of Google Cloud Storage: its JSON interface.
 type gs struct {
 	endpoint *url.URL
-	tokens   oauth2.TokenSource // nil: requests are not signed
+	// Tokens for requests that read, and for those that write; nil: requests are not signed.
+	reading, writing oauth2.TokenSource
 }
 
 // gsEntry is an object as the store describes it.
@@ -78,14 +79,20 @@ func (g *gs) get(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: g.address(o.Location, query), header: header}
 }
 
+// sign adds a token. One that may write is asked for only when something is written: whoever gets
+// hold of one that reads can change nothing.
 func (g *gs) sign(_ context.Context, r *http.Request, _ *section) error {
-	if g.tokens == nil {
+	tokens := g.writing
+	if r.Method == http.MethodGet {
+		tokens = g.reading
+	}
+	if tokens == nil {
 		return nil
 	}
 	if err := guarded(r.URL); err != nil {
 		return err
 	}
-	token, err := g.tokens.Token()
+	token, err := tokens.Token()
 	if err != nil {
 		return noCredentials(whereGS, err)
 	}
@@ -133,7 +140,7 @@ func (g *gs) explain(l Location, r *refusal) error {
 	case http.StatusNotFound:
 		return missing()
 	case http.StatusUnauthorized:
-		if g.tokens == nil {
+		if g.reading == nil {
 			return faultf("leave {anonymous} and anonymous=true out and give credentials", "access is denied to those without credentials: %w", r)
 		}
 		return faultf("sign in again (gcloud auth application-default login), or check GOOGLE_APPLICATION_CREDENTIALS", "the credentials are not or no longer valid: %w", r)

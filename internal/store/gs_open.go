@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloud.google.com/go/compute/metadata"
+	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -44,12 +45,15 @@ func openGS(ctx context.Context, l Location) (*gs, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// Tokens are fetched by this context as long as the Client lives.
-	found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), "https://www.googleapis.com/auth/devstorage.read_write")
-	if err != nil {
-		return nil, noCredentials(whereGS, err)
+	for scope, tokens := range map[string]*oauth2.TokenSource{"devstorage.read_only": &g.reading, "devstorage.read_write": &g.writing} {
+		// Tokens are fetched when they are first needed, by this context as long as the Client
+		// lives. A sign-in of gcloud has the scopes that it was made with, whatever is asked for here.
+		found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), "https://www.googleapis.com/auth/"+scope)
+		if err != nil {
+			return nil, noCredentials(whereGS, err)
+		}
+		*tokens = found.TokenSource
 	}
-	g.tokens = found.TokenSource
 	return g, nil
 }
 

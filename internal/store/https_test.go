@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -161,20 +162,26 @@ func TestOddWebServers(t *testing.T) {
 // Another server that the first one sends us to does not hear of the first address.
 func TestRedirectTellsNothing(t *testing.T) {
 	content, tag := noise(1000, 1), `"v"`
-	other := webServer(t, &content, &tag, func(_ http.ResponseWriter, r *http.Request) bool {
-		if all := fmt.Sprint(r.Header, r.URL); strings.Contains(all, "SECRET") || r.Header.Get("Referer") != "" || r.Header.Get("Authorization") != "" {
-			t.Errorf("the other server hears %s", all)
-		}
-		return false
-	})
+	heard := storetest.NewRecorder(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", tag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	other := httptest.NewTLSServer(heard)
+	defer other.Close()
+	place := "https://user:password@" + strings.TrimPrefix(other.URL, "https://") + "/k"
 	first := webServer(t, &content, &tag, func(w http.ResponseWriter, r *http.Request) bool {
-		http.Redirect(w, r, other, http.StatusFound)
+		http.Redirect(w, r, place, http.StatusFound)
 		return true
 	})
 	c := client(nil)
+	c.connect(net.Dialer{}, other.Client().Transport.(*http.Transport).TLSClientConfig)
 	o := must.Get(c.Stat(t.Context(), at(t, first+"&more=SECRET")))(t)
 	if !bytes.Equal(download(t, c, o), content) {
 		t.Error("other bytes")
+	}
+	heard.WantNoCredentials(t, secretSig, "SECRET", "password")
+	if all := strings.Join(heard.Requests(), "\n"); strings.Contains(all, "Referer") || !strings.Contains(all, "GET /k") {
+		t.Errorf("the other server hears %s", all)
 	}
 	// A store's request is signed for one address: it is not sent to another.
 	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)

@@ -83,7 +83,7 @@ func (c *Client) once(ctx context.Context, d dialect, r request, use func(*http.
 	}
 	client := c.stores
 	if r.follow {
-		client = c.web
+		client, req = c.web, withReach(req)
 	}
 	resp, err := client.Do(req) //nolint:bodyclose // finish closes it
 	if err != nil {

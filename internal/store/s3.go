@@ -78,7 +78,9 @@ func rangeHeader(o Object, from, to int64) map[string]string {
 
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// sign signs a request, and its body too where nothing else guards that on its way.
+// sign signs a request, and its body too where nothing else guards that on its way. A signature is
+// good for this request alone, so that it gives nobody a right to write who sees one to read; S3 has
+// no narrower credentials to ask for, other than by STS, which needs a role that the user may have not.
 func (s *s3) sign(ctx context.Context, r *http.Request, body *section) error {
 	if s.credentials == nil {
 		return nil

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -43,19 +42,4 @@ func (b *countingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.meter.Fetched.Add(int64(n))
 	return n, err
-}
-
-// checkRedirect follows web servers to other addresses, but tells these nothing: not the
-// first address, which may hold a signature (Referer), and never without encryption after a
-// request with it. Requests to stores are signed for one address, and not redirected.
-func checkRedirect(r *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) >= 10 {
-		return &final{errors.New("the server redirects for ever")}
-	}
-	if r.URL.Scheme != "https" && first.URL.Scheme == "https" {
-		return &final{errors.New("the server redirects to an address without encryption")}
-	}
-	r.Header.Del("Referer")
-	return nil
 }

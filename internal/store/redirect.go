@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxRedirects is how many redirects of one request are followed.
+const maxRedirects = 10
+
+// reach is from where an address can be reached.
+type reach int
+
+const (
+	public         reach = iota
+	privateNetwork       // from within an organisation
+	sameLink             // from machines on the same cable; clouds give out credentials there
+	sameMachine
+)
+
+func (r reach) String() string {
+	return [...]string{"a public address", "an address of a private network", "a link-local address, where clouds give out credentials", "an address of this machine"}[r]
+}
+
+// reaches are the blocks of addresses that netip.Addr does not tell apart by itself.
+var reaches = []struct {
+	block netip.Prefix
+	reach reach
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), sameMachine},
+	{netip.MustParsePrefix("168.63.129.16/32"), sameLink}, // Azure's agent for its machines
+	{netip.MustParsePrefix("100.64.0.0/10"), privateNetwork},
+	{netip.MustParsePrefix("192.0.0.0/24"), privateNetwork},
+	{netip.MustParsePrefix("198.18.0.0/15"), privateNetwork},
+	{netip.MustParsePrefix("224.0.0.0/3"), privateNetwork}, // to many machines, or reserved
+	{netip.MustParsePrefix("fec0::/10"), privateNetwork},
+	{netip.MustParsePrefix("ff00::/8"), privateNetwork},
+}
+
+// Blocks of IPv6 in whose addresses others of IPv4 are written, and the byte at which these begin.
+var embeddings = []struct {
+	block netip.Prefix
+	at    int
+}{
+	{netip.MustParsePrefix("::/96"), 12}, {netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("2002::/16"), 2},
+}
+
+// reachOf is the reach of an address.
+func reachOf(a netip.Addr) reach {
+	a = a.Unmap().WithZone("")
+	switch {
+	case a.IsLoopback() || a.IsUnspecified():
+		return sameMachine
+	case a.IsLinkLocalUnicast():
+		return sameLink
+	case a.IsPrivate():
+		return privateNetwork
+	}
+	for _, e := range embeddings {
+		if e.block.Contains(a) {
+			b := a.As16()
+			return reachOf(netip.AddrFrom4([4]byte(b[e.at:])))
+		}
+	}
+	for _, known := range reaches {
+		if known.block.Contains(a) {
+			return known.reach
+		}
+	}
+	return public
+}
+
+// reachOfHost is the reach of a host as far as its name tells, for one that a proxy looks up.
+func reachOfHost(host string) reach {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return reachOf(a)
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	switch {
+	case last == "localhost":
+		return sameMachine
+	case last == "internal" || host == "metadata" || host == "instance-data":
+		return sameLink
+	case last == "" || last[0] >= '0' && last[0] <= '9': // 0x7f.1 and 2130706433 are 127.0.0.1 to some
+		return sameMachine
+	}
+	return public
+}
+
+// errReach is the error of a redirect to an address that the first server may not send us to.
+func errReach(host string, is reach) error {
+	return &final{faultf("give that address itself if it is meant", "the server redirects to %q, %s, and was not asked for at one", host, is)}
+}
+
+// following sends requests that may be redirected. The first goes to the address that the user
+// gave. Where a server sends us from there is looked at when the connection is made, by the IP that
+// is dialled, so that no name hides one: it may be public, or of the same reach as the first.
+type following struct {
+	first http.RoundTripper
+	next  [sameMachine + 1]http.RoundTripper // by the reach of the first address; each has connections of its own
+}
+
+// reachKey is the key of a context's *reach: that of the first address of a request.
+type reachKey struct{}
+
+func withReach(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), reachKey{}, new(reach)))
+}
+
+// RoundTrip implements http.RoundTripper. The address of a request that goes through a proxy is not
+// ours to look up: it is judged by its name.
+func (f *following) RoundTrip(r *http.Request) (*http.Response, error) {
+	of, ok := r.Context().Value(reachKey{}).(*reach)
+	if !ok {
+		panic("a request that may be redirected has no reach")
+	}
+	byProxy, err := http.ProxyFromEnvironment(r)
+	if err != nil {
+		return nil, err
+	}
+	named := reachOfHost(r.URL.Hostname())
+	switch {
+	case r.Response == nil && byProxy != nil:
+		*of = named
+	case r.Response == nil:
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+			if to, err := netip.ParseAddrPort(got.Conn.RemoteAddr().String()); err == nil {
+				*of = reachOf(to.Addr())
+			}
+		}}))
+	case byProxy != nil && named != public && named != *of:
+		return nil, errReach(r.URL.Hostname(), named)
+	case byProxy == nil:
+		return f.next[*of].RoundTrip(r)
+	}
+	return f.first.RoundTrip(r)
+}
+
+// newTransport makes connections with a dialer.
+func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
+	// HTTP/2 is left out: it would send all ranges that are read at once through one
+	// connection, and stores give a connection only so much.
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        security,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxIdleConns:           128,
+		MaxIdleConnsPerHost:    32,
+		IdleConnTimeout:        60 * time.Second,
+		DisableCompression:     true, // a range is of the bytes as they are stored
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// connect sets how a client reaches servers. Tests have their own names of hosts, and certificates.
+func (c *Client) connect(dialer net.Dialer, security *tls.Config) {
+	transport := newTransport(&dialer, security)
+	f := &following{first: transport}
+	for of := range f.next {
+		limited := dialer
+		limited.Control = func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			if is := reachOf(to.Addr()); is != public && is != reach(of) {
+				return errReach(to.Addr().String(), is)
+			}
+			return nil
+		}
+		f.next[of] = newTransport(&limited, security)
+	}
+	c.web = &http.Client{Transport: &countingTransport{f, c.opt.Meter}, CheckRedirect: checkRedirect}
+	c.stores = &http.Client{
+		Transport:     &countingTransport{transport, c.opt.Meter},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// checkRedirect follows web servers to other addresses, but tells these nothing: not the
+// first address, which may hold a signature (Referer), and never without encryption after a
+// request with it. Without encryption whoever is on the way could send us anywhere: it goes on
+// to the same host only. Requests to stores are signed for one address, and not redirected.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) > maxRedirects:
+		return &final{faultf("check the address", "the server redirects for ever")}
+	case r.URL.Scheme != "https" && r.URL.Scheme != "http":
+		return &final{faultf("check the address", "the server redirects to an address that is none of a web server")}
+	case r.URL.Scheme == "https":
+	case slices.ContainsFunc(via, func(before *http.Request) bool { return before.URL.Scheme == "https" }):
+		return &final{faultf("check the address", "the server redirects to an address without encryption")}
+	case hostAndPort(r.URL) != hostAndPort(via[0].URL):
+		return &final{faultf("give that address itself if it is meant, or one of https://", "the server redirects without encryption to another host, %q", r.URL.Host)}
+	}
+	r.URL.User = nil
+	r.Header.Del("Referer")
+	return nil
+}
+
+// hostAndPort is who an address of http:// is asked of.
+func hostAndPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
