@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/xml"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -50,38 +49,56 @@ func (a *azure) list(l Location, after string, most int) request {
 	return request{method: http.MethodGet, url: a.address(l, "", query)}
 }
 
-func (a *azure) page(l Location, body io.Reader) (objects []Object, after string, err error) {
-	var page struct {
-		Blobs struct {
-			Blob []struct {
-				Name struct {
-					Encoded bool   `xml:",attr"`
-					Text    string `xml:",chardata"`
-				}
-				Properties struct {
-					Size int64  `xml:"Content-Length"`
-					Etag string `xml:"Etag"`
-					Last string `xml:"Last-Modified"`
-				}
-			}
+func (*azure) mostKeys() int { return 5000 }
+
+// azureEntry is a blob as a listing describes it.
+type azureEntry struct {
+	Name struct {
+		Encoded bool   `xml:",attr"`
+		Text    string `xml:",chardata"`
+	}
+	Properties struct {
+		Size int64  `xml:"Content-Length"`
+		Etag string `xml:"Etag"`
+		Last string `xml:"Last-Modified"`
+	}
+}
+
+func (e *azureEntry) object(l Location) (o Object, err error) {
+	key := e.Name.Text
+	if e.Name.Encoded { // it has characters that XML cannot have
+		if key, err = url.PathUnescape(key); err != nil {
+			return Object{}, err
 		}
-		NextMarker string
 	}
-	if err := decodeXML(body, "EnumerationResults", &page); err != nil {
-		return nil, "", err
-	}
-	objects = make([]Object, len(page.Blobs.Blob))
-	for i, entry := range page.Blobs.Blob {
-		key := entry.Name.Text
-		if entry.Name.Encoded { // it has characters that XML cannot have
-			if key, err = url.PathUnescape(key); err != nil {
-				return nil, "", err
-			}
+	last, _ := http.ParseTime(e.Properties.Last) // zero where the server tells none
+	return Object{Location: l.WithKey(key), Size: e.Properties.Size, Version: etag(e.Properties.Etag), Modified: last}, nil
+}
+
+func (*azure) read(p *page, l Location) (after string, err error) {
+	err = decodeChildren(p, "EnumerationResults", func(d *xml.Decoder, child *xml.StartElement) error {
+		switch child.Name.Local {
+		case "NextMarker":
+			return d.DecodeElement(&after, child)
+		case "Blobs":
+			return eachChild(d, func(blob *xml.StartElement) error {
+				if blob.Name.Local != "Blob" {
+					return d.Skip()
+				}
+				var entry azureEntry
+				if err := d.DecodeElement(&entry, blob); err != nil {
+					return err
+				}
+				o, err := entry.object(l)
+				if err != nil {
+					return err
+				}
+				return p.add(o)
+			})
 		}
-		modified, _ := http.ParseTime(entry.Properties.Last) // zero where the server tells none
-		objects[i] = Object{Location: l.WithKey(key), Size: entry.Properties.Size, Version: etag(entry.Properties.Etag), Modified: modified}
-	}
-	return objects, page.NextMarker, nil
+		return d.Skip()
+	})
+	return after, err
 }
 
 func (a *azure) explain(l Location, r *refusal) error {

@@ -89,3 +89,30 @@ func (w *watched) finish() {
 	_, _ = io.CopyN(io.Discard, w, 16<<10)
 	w.Close()
 }
+
+// answerBytes is more than a store says of one object or one upload.
+const answerBytes = 1 << 20
+
+// errTooLarge is the error of an answer that no store gives.
+func errTooLarge() error {
+	return faultf("check that the endpoint is the store's", "the store's answer is larger than such an answer can be")
+}
+
+// bounded reads up to a number of bytes, and fails beyond them.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		// It may end just here.
+		if n, err := b.Reader.Read(make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, errTooLarge()
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

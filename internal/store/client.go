@@ -17,7 +17,7 @@ type Client struct {
 	web      *http.Client // follows redirects
 	patience patience
 	part     int64 // bytes of an upload's parts, more for huge objects
-	keys     int   // of a listing's page; 0 for as many as the store sends at most
+	keys     int   // of a listing's page at most; 0 for as many as the store sends
 
 	gate     chan struct{} // holds one token: whoever has it may use accounts
 	accounts map[string]dialect

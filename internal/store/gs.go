@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,9 +54,9 @@ func (g *gs) object(l Location, answer *http.Response) (Object, error) {
 	return entry.object(l)
 }
 
-// decodeJSON reads an answer; where that breaks off, the error is the network's.
+// decodeJSON reads an answer about one object; where that breaks off, the error is the network's.
 func decodeJSON(r io.Reader, into any) error {
-	body := &remembering{Reader: r}
+	body := &remembering{Reader: &bounded{r, answerBytes}}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
 		if body.err != nil {
 			return body.err
@@ -109,25 +108,67 @@ func guarded(u *url.URL) error {
 }
 
 func (g *gs) list(l Location, after string, most int) request {
-	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", cmp.Or(most, 1000))
+	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", most)
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
 }
 
-func (g *gs) page(l Location, body io.Reader) (objects []Object, after string, err error) {
-	var page struct {
-		Items         []gsEntry
-		NextPageToken string
+func (*gs) mostKeys() int { return 1000 }
+
+func (*gs) read(p *page, l Location) (after string, err error) {
+	d := json.NewDecoder(p)
+	err = eachMember(d, func(name string) error {
+		switch name {
+		case "nextPageToken":
+			return d.Decode(&after)
+		case "items":
+			return eachWithin(d, '[', func() error {
+				var entry gsEntry
+				if err := d.Decode(&entry); err != nil {
+					return err
+				}
+				o, err := entry.object(l.WithKey(entry.Name))
+				if err != nil {
+					return err
+				}
+				return p.add(o)
+			})
+		}
+		return d.Decode(new(json.RawMessage))
+	})
+	return after, err
+}
+
+// eachMember has read read the value of each member of an object.
+func eachMember(d *json.Decoder, read func(name string) error) error {
+	return eachWithin(d, '{', func() error {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string)
+		return read(name)
+	})
+}
+
+// eachWithin has read read all that is in an array, or an object, up to its end.
+func eachWithin(d *json.Decoder, begin json.Delim, read func() error) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
 	}
-	if err := decodeJSON(body, &page); err != nil {
-		return nil, "", err
+	if token == nil { // null: there are none
+		return nil
 	}
-	objects = make([]Object, len(page.Items))
-	for i, entry := range page.Items {
-		if objects[i], err = entry.object(l.WithKey(entry.Name)); err != nil {
-			return nil, "", err
+	if token != begin {
+		return fmt.Errorf("%v, and not %v", token, begin)
+	}
+	for d.More() {
+		if err := read(); err != nil {
+			return err
 		}
 	}
-	return objects, page.NextPageToken, nil
+	_, err = d.Token()
+	return err
 }
 
 // bucket asks whether there is the bucket: GCS answers the same where there is no object.

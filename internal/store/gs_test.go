@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
@@ -111,5 +117,64 @@ func TestTokensAreGuarded(t *testing.T) {
 	var bad *stream.DataError
 	if err == nil || !strings.Contains(err.Error(), "without encryption") || !asData(err, &bad) {
 		t.Error(err)
+	}
+}
+
+// anIdentity gives out one token of Azure's.
+type anIdentity struct{}
+
+func (anIdentity) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: secretToken, ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+// Without encryption go signatures, which are good for one request, and to the host that the user
+// gave as http:// only. What is itself a key to the store, a token or a SAS, goes to this machine alone.
+func TestCredentialsInTheClear(t *testing.T) {
+	storetest.Alone(t)
+	server := storetest.NewRecorder(t, nil)
+	host := "store.example" + server.URL[strings.LastIndexByte(server.URL, ':'):]
+	key := base64.StdEncoding.EncodeToString([]byte(secretKey))
+	t.Setenv("AWS_ACCESS_KEY_ID", accessKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secretKey)
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", tokensFrom(t, nil))
+	for _, test := range []struct {
+		url, env string
+		sent     bool
+	}{
+		{"s3://lake/key?use_path_style=true&endpoint=http://" + host, "", true},
+		{"s3://lake/key?use_path_style=true", "AWS_ENDPOINT_URL=http://" + host, true},
+		{"azblob://lake/key?storage_account=acc&endpoint=http://" + host, "AZURE_STORAGE_KEY=" + key, true},
+		{"azblob://lake/key?storage_account=acc&endpoint=http://" + host, "AZURE_STORAGE_SAS_TOKEN=sv=1&sig=" + secretSig, false},
+		{"azblob://lake/key?storage_account=acc&protocol=http&domain=" + host, "AZURE_STORAGE_SAS_TOKEN=sv=1&sig=" + secretSig, false},
+		{"azblob://lake/key?storage_account=acc&endpoint=http://" + host, "", false},
+		{"gs://lake/key?endpoint=http://" + host, "", false},
+	} {
+		for _, name := range []string{"AWS_ENDPOINT_URL", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN"} {
+			value, _ := strings.CutPrefix(test.env, name+"=")
+			if value == test.env {
+				value = ""
+			}
+			t.Setenv(name, value)
+		}
+		c := client(nil)
+		c.patience.tries = 1
+		c.connect(names(t, map[string]string{"store.example": "127.0.0.1", "acc.store.example": "127.0.0.1"}), nil)
+		l := at(t, test.url)
+		if l.Scheme == "azblob" && test.env == "" {
+			d := must.Get(c.dialect(t.Context(), l.WithKey("")))(t)
+			d.(*azure).token = anIdentity{}
+		}
+		before := len(server.Requests())
+		_, err := c.Stat(t.Context(), l)
+		if sent := len(server.Requests()) > before; sent != test.sent || sent == strings.Contains(err.Error(), "without encryption") {
+			t.Errorf("%s with %s: sent %v, want %v: %v", test.url, test.env, sent, test.sent, err)
+		}
+	}
+	for _, r := range server.Requests() {
+		for _, secret := range []string{secretKey, key, secretToken, secretSig} {
+			if strings.Contains(r, secret) {
+				t.Errorf("%q went through the network:\n%s", secret, r)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -13,15 +14,51 @@ import (
 
 // lister is a dialect whose store can be listed.
 type lister interface {
-	// list asks for the page behind after, with so many keys at most; 0 leaves it to the store.
+	// mostKeys is how many keys a page of the store has at most.
+	mostKeys() int
+	// list asks for the page behind after, with so many keys at most.
 	list(l Location, after string, most int) request
-	// page reads an answer to list; after is empty where it is the last.
-	page(l Location, body io.Reader) (objects []Object, after string, err error)
+	// read reads an answer to list, entry by entry; after is empty where it is the last.
+	read(p *page, l Location) (after string, err error)
 }
 
+// page is one on its way. How much of it is read grows with its entries: what no page can have is
+// neither kept nor waited for.
+type page struct {
+	remembering
+	bytes   *bounded
+	most    int // entries
+	objects []Object
+}
+
+func newPage(body io.Reader, most int) *page {
+	bytes := &bounded{body, 8 * entryBytes} // of what stands around the entries, and what is read ahead
+	return &page{remembering{Reader: bytes}, bytes, most, nil}
+}
+
+// add takes an entry.
+func (p *page) add(o Object) error {
+	switch {
+	case len(p.objects) >= p.most || len(o.Key) > longestKey:
+		return errTooLarge()
+	case o.Size < 0:
+		return noSize()
+	}
+	p.objects = append(p.objects, o)
+	p.bytes.left += entryBytes
+	return nil
+}
+
+// longestKey is the most bytes of a key, percent-encoded too: keys have 1 KiB, and Azure's 1,024
+// characters.
+const longestKey = 4 << 10
+
+// entryBytes is what an entry of a page may take in it: the key, with each character in an escape,
+// and what the store adds to it.
+const entryBytes = 8 << 10
+
 // pageQuery adds to the query of a listing the keys that l's key begins, the page behind
-// after, and its size; cursor and limit are the store's words for the last two. Empty ones and
-// 0 leave them to the store.
+// after, and its size; cursor and limit are the store's words for the last two.
 func pageQuery(query url.Values, l Location, cursor, after, limit string, most int) url.Values {
 	if l.Key != "" {
 		query.Set("prefix", l.Key)
@@ -29,9 +66,7 @@ func pageQuery(query url.Values, l Location, cursor, after, limit string, most i
 	if after != "" {
 		query.Set(cursor, after)
 	}
-	if most > 0 {
-		query.Set(limit, strconv.Itoa(most))
-	}
+	query.Set(limit, strconv.Itoa(most))
 	return query
 }
 
@@ -70,16 +105,22 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 
 // page asks for one page, again where it breaks off.
 func (c *Client) page(ctx context.Context, d dialect, store lister, l Location, after string) (objects []Object, next string, err error) {
-	err = c.do(ctx, d, store.list(l, after, c.keys), func(resp *http.Response) (err error) {
-		body := &remembering{Reader: resp.Body}
-		objects, next, err = store.page(l, body)
-		if err != nil && body.err != nil {
-			return body.err
+	most := store.mostKeys()
+	if c.keys > 0 {
+		most = min(most, c.keys)
+	}
+	err = c.do(ctx, d, store.list(l, after, most), func(resp *http.Response) (err error) {
+		p := newPage(resp.Body, most)
+		next, err = store.read(p, l)
+		objects = p.objects
+		var f *fault
+		switch {
+		case err == nil || errors.As(err, &f):
+			return err
+		case p.err != nil:
+			return p.err
 		}
-		if err != nil {
-			return faultf("check that the endpoint is the store's", "the store's listing cannot be read")
-		}
-		return nil
+		return faultf("check that the endpoint is the store's", "the store's listing cannot be read")
 	})
 	return objects, next, err
 }

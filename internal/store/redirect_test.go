@@ -99,15 +99,15 @@ func TestRedirectsStay(t *testing.T) {
 	storetest.Alone(t)
 	c := client(nil)
 	c.patience.tries = 1
-	dialer := names(t, map[string]string{"rebound.example": "169.254.169.254", "inside.example": "10.255.255.1"})
+	dialer := names(t, map[string]string{"rebound.example": "169.254.7.7", "inside.example": "10.255.255.1"})
 	dialer.Timeout = 100 * time.Millisecond
 	c.connect(dialer, nil)
 	otherHost := strings.TrimPrefix(other.URL, "http://")
 	for to, want := range map[string]string{
-		"https://169.254.169.254/latest/meta-data": "link-local", "https://[fe80::1]/": "link-local", "https://rebound.example/a": "link-local",
-		"https://10.255.255.1/a": "private network", "https://inside.example/": "private network", "https://[fd00:ec2::254]/": "private network",
-		"https://[::ffff:169.254.169.254]/": "link-local",
-		"http://169.254.169.254/latest":     "another host", "http://metadata.google.internal/": "another host", other.URL + "/a": "another host",
+		"https://169.254.7.7/a": "link-local", "https://[fe80::1]/": "link-local", "https://rebound.example/a": "link-local",
+		"https://10.255.255.1/a": "private network", "https://inside.example/": "private network", "https://[fd00:7::7]/": "private network",
+		"https://[::ffff:169.254.7.7]/": "link-local",
+		"http://169.254.7.7/a":          "another host", "http://metadata.google.internal/": "another host", other.URL + "/a": "another host",
 		"http://localhost" + otherHost[strings.LastIndexByte(otherHost, ':'):] + "/a": "another host",
 		"ftp://host/a": "none of a web server", "file:///etc/passwd": "none of a web server",
 	} {

@@ -112,44 +112,53 @@ func (s *s3) list(l Location, after string, most int) request {
 	return request{method: http.MethodGet, url: s.address(l, "", query)}
 }
 
-func (s *s3) page(l Location, body io.Reader) (objects []Object, after string, err error) {
-	var page struct {
-		EncodingType          string
-		IsTruncated           bool
-		NextContinuationToken string
-		Contents              []struct {
-			Key, ETag    string
-			LastModified time.Time
-			Size         int64
-		}
-	}
-	if err := decodeXML(body, "ListBucketResult", &page); err != nil {
-		return nil, "", err
-	}
-	objects = make([]Object, len(page.Contents))
-	for i, entry := range page.Contents {
-		key := entry.Key
-		if page.EncodingType == "url" {
-			if key, err = url.QueryUnescape(key); err != nil {
-				return nil, "", err
+func (*s3) mostKeys() int { return 1000 }
+
+func (*s3) read(p *page, l Location) (after string, err error) {
+	var encoding string
+	var truncated bool
+	err = decodeChildren(p, "ListBucketResult", func(d *xml.Decoder, child *xml.StartElement) error {
+		switch child.Name.Local {
+		case "EncodingType":
+			return d.DecodeElement(&encoding, child)
+		case "IsTruncated":
+			return d.DecodeElement(&truncated, child)
+		case "NextContinuationToken":
+			return d.DecodeElement(&after, child)
+		case "Contents":
+			var entry struct {
+				Key, ETag    string
+				LastModified time.Time
+				Size         int64
 			}
+			if err := d.DecodeElement(&entry, child); err != nil {
+				return err
+			}
+			o := Object{Location: l.WithKey(entry.Key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
+			if entry.ETag == "" && !entry.LastModified.IsZero() {
+				o.Version = modified(entry.LastModified.UTC().Format(http.TimeFormat))
+			}
+			return p.add(o)
 		}
-		objects[i] = Object{Location: l.WithKey(key), Size: entry.Size, Version: etag(entry.ETag), Modified: entry.LastModified}
-		if entry.ETag == "" && !entry.LastModified.IsZero() {
-			objects[i].Version = modified(entry.LastModified.UTC().Format(http.TimeFormat))
+		return d.Skip()
+	})
+	for i := range p.objects {
+		if encoding != "url" || err != nil {
+			break
 		}
+		p.objects[i].Key, err = url.QueryUnescape(p.objects[i].Key)
 	}
-	if page.IsTruncated {
-		after = page.NextContinuationToken
-		if after == "" {
-			return nil, "", fmt.Errorf("a page is not the last, and names no next")
-		}
+	switch {
+	case err != nil || !truncated:
+		return "", err
+	case after == "":
+		return "", fmt.Errorf("a page is not the last, and names no next")
 	}
-	return objects, after, nil
+	return after, nil
 }
 
-// decodeXML reads one document of this root, whole.
-func decodeXML(r io.Reader, root string, into any) error {
+// decodeChildren reads one document of this root, whole: child reads each of the root's elements.
+func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.StartElement) error) error {
 	d := xml.NewDecoder(r)
 	for {
 		token, err := d.Token()
@@ -160,7 +169,25 @@ func decodeXML(r io.Reader, root string, into any) error {
 			if start.Name.Local != root {
 				return fmt.Errorf("not a %s", root)
 			}
-			return d.DecodeElement(into, &start)
+			return eachChild(d, func(start *xml.StartElement) error { return child(d, start) })
+		}
+	}
+}
+
+// eachChild has child read each element within the one that was begun, up to its end.
+func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if err := child(&token); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
 		}
 	}
 }

@@ -70,11 +70,14 @@ type s3Part struct {
 }
 
 func (s *s3) begin(ctx context.Context, c *Client, l Location, _, _ int64) (transfer, error) {
-	var begun struct{ UploadId string } //nolint:revive // S3's name
+	var begun struct {
+		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
+		UploadId string   //nolint:revive // S3's name
+	}
 	r := request{method: http.MethodPost, url: s.address(l, l.Key, url.Values{"uploads": {""}})}
 	err := c.do(ctx, s, r, func(resp *http.Response) error {
-		body := &remembering{Reader: resp.Body}
-		if err := decodeXML(body, "InitiateMultipartUploadResult", &begun); err != nil || begun.UploadId == "" {
+		body := &remembering{Reader: &bounded{resp.Body, answerBytes}}
+		if err := xml.NewDecoder(body).Decode(&begun); err != nil || begun.UploadId == "" {
 			if body.err != nil {
 				return body.err
 			}
