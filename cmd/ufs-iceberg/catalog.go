@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/apache/iceberg-go/table"
 
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,7 +34,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.catalog == hadoopCatalog {
 		return openHadoop(ctx, q)
 	}
-	props := iceberg.Properties{"type": q.catalog, storeProperty: q.store}
+	props := iceberg.Properties{"type": q.catalog}
 	for _, p := range q.properties {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
@@ -57,37 +59,84 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.uri != "" {
 		at = place.Name(q.uri)
 	}
+	l := newLake(ctx, q)
+	l.query = cmp.Or(q.store, storeParameters(props))
+	ctx = context.WithValue(ctx, lakeKey{}, l)
 	named := strings.Split(q.table, ".")
-	var t *table.Table
-	var err error
+	t, err := loadPatiently(ctx, props, named)
+	if err != nil {
+		return nil, nil, refusal(at, q, err)
+	}
+	if l.scope == nil { // Glue's table was read from where it is, and has its scope
+		own, err := parseLocation(t.Metadata().Location())
+		if err == nil {
+			err = l.adopt(own)
+		}
+		if err == nil { // also if it has no files yet
+			_, err = l.place(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := l.refuseServer(ctx, at, t); err != nil {
+		return nil, nil, err
+	}
+	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
+}
+
+// loadPatiently asks a catalog for a table, again where it is down or busy.
+func loadPatiently(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
 	for try := range len(pauses) + 1 {
 		if t, err = load(ctx, props, named); err == nil || !passes(err) || try == len(pauses) {
 			break
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		case <-time.After(pauses[try]):
 		}
 	}
-	if err != nil {
-		return nil, nil, refusal(at, q, err)
-	}
-	l := newLake(ctx, storeParameters(props))
-	if files, err := t.FS(ctx); err != nil {
-		return nil, nil, asData(at, "the files of "+q.table+" cannot be opened", err)
-	} else if far, ok := files.(*lake); ok {
-		l = newLake(ctx, far.query)
-	}
-	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
+	return t, err
 }
+
+// refuseServer is an error if a catalog tells of a server for the table's files, and nobody else does:
+// whoever it names would get what the user's credentials sign. Amazon's and Google's own are the usual.
+func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) error {
+	if _, err := t.FS(ctx); err != nil { // which notes what the catalog tells
+		return asData(at, "the files of "+l.table+" cannot be opened", err)
+	}
+	told := server.FindStringSubmatch(l.told)
+	if told == nil || server.MatchString(l.query) || usualServer.MatchString(told[1]) {
+		return nil
+	}
+	for _, variable := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "STORAGE_EMULATOR_HOST"} {
+		if os.Getenv(variable) != "" {
+			return nil
+		}
+	}
+	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", told[1], l.table)
+	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.told))
+	return e
+}
+
+var (
+	server      = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // in parameters
+	usualServer = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
+)
 
 // pauses are before a catalog is asked again that is down or busy.
 var pauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 // load asks a catalog for a table.
 func load(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
-	c, err := catalog.Load(ctx, "", props)
+	open := openREST
+	if props["type"] != restCatalog {
+		open = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
+			return catalog.Load(ctx, "", props)
+		}
+	}
+	c, err := open(ctx, props)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +148,12 @@ func load(ctx context.Context, props iceberg.Properties, named table.Identifier)
 
 // refusal is the error about a catalog that gives no table.
 func refusal(at string, q request, err error) error {
+	var told *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
+	case errors.As(err, &told): // without what the library puts around it
+		return told
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)
 	case errors.Is(err, rest.ErrUnauthorized) || errors.Is(err, rest.ErrForbidden) || errors.Is(err, rest.ErrAuthorizationExpired):

@@ -23,6 +23,7 @@ type request struct {
 	warehouse  string
 	store      string // query of the URLs of objects
 	properties []string
+	allow      []string // places that the table's metadata may name beside its own
 
 	snapshot    int64 // 0: none is named
 	asOf        moment
@@ -86,6 +87,7 @@ that are not Parquet or are encrypted, and files whose columns have other names 
 	fs.StringVar(&q.warehouse, "warehouse", "", "folder of namespaces (hadoop), or the catalog's `NAME` for a warehouse")
 	fs.StringVar(&q.store, "store", "", "parameters of object URLs in a catalog's metadata, `endpoint=URL&region=R&use_path_style=true`")
 	fs.StringArrayVar(&q.properties, "property", nil, "a property of the catalog, `NAME=VALUE`; may be repeated")
+	fs.StringArrayVar(&q.allow, "allow", nil, "the table's metadata may also name files below `PREFIX`, a folder or a URL with its parameters; may be repeated (default: its own folder or bucket)")
 	fs.Int64Var(&q.snapshot, "snapshot", 0, "the snapshot of this `ID`")
 	fs.Var(&q.asOf, "as-of", "the table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.StringVar(&q.branch, "branch", "", "the head of the branch `NAME`")
@@ -107,6 +109,9 @@ func (q *request) validate(snapshotGiven bool) error {
 		if given {
 			selectors = append(selectors, name)
 		}
+	}
+	if _, err := place.NewScope("", nil, q.allow); err != nil {
+		faults.Addf("%v", err)
 	}
 	if len(selectors) > 1 {
 		faults.Addf("of {snapshot}, {as-of}, {branch} and {tag} only one can say which snapshot is meant")

@@ -32,7 +32,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
 		at = place.Below(q.warehouse, filepath.FromSlash(strings.ReplaceAll(at, ".", "/")))
 	}
-	l := newLake(ctx, "")
+	l := newLake(ctx, q)
 	var err error
 	if place.IsURL(at) {
 		loc, err := store.Parse(at)
@@ -40,7 +40,6 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 			return nil, nil, err
 		}
 		at = loc.String() // its parameters in order
-		_, l.query, _ = strings.Cut(loc.WithKey("").String(), "?")
 	} else {
 		if at, err = place.Local(at); err != nil {
 			return nil, nil, err
@@ -49,15 +48,20 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 			return nil, nil, unreadable(q.table, err)
 		}
 	}
-	if !strings.Contains(place.Base(at), ".metadata.json") {
-		if at, err = l.newest(at); err != nil {
-			return nil, nil, err
-		}
+	folder := at
+	if strings.Contains(place.Base(at), ".metadata.json") {
+		folder = tableFolder(at)
+	} else if at, err = l.newest(at); err != nil {
+		return nil, nil, err
+	}
+	if l.scope, err = place.NewScope(l.table, []string{folder}, q.allow); err != nil {
+		return nil, nil, err
 	}
 	name := at
 	if place.IsURL(at) { // iceberg-go tells by the name whether it is compressed
-		name, _, _ = strings.Cut(at, "?")
-		if again, err := l.place(name); err != nil || again != at {
+		loc, err := store.Parse(at)
+		name = loc.Bare().String()
+		if again, refused := l.place(name); err != nil || refused != nil || again != at {
 			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.Name(at))
 		}
 	}

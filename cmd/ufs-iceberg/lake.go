@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	icebergio "github.com/apache/iceberg-go/io"
@@ -23,58 +24,23 @@ import (
 type lake struct {
 	ctx    context.Context
 	client *store.Client
-	query  string // of the objects' URLs: endpoint=…&region=…
+	table  string       // its name, for errors
+	query  string       // that the user gave for objects of a catalog: endpoint=…&region=…
+	told   string       // what its catalog tells of such parameters, which is not used
+	allow  []string     // places that the user allows
+	scope  *place.Scope // what its metadata may name; nil until it is known where the table is
+
+	mu     sync.Mutex
+	opened []string // paths and URLs
 }
 
-func newLake(ctx context.Context, query string) *lake {
-	return &lake{ctx: ctx, client: store.New(store.Options{}), query: query}
+func newLake(ctx context.Context, q request) *lake {
+	return &lake{ctx: ctx, client: store.New(store.Options{}), table: tableName(q), allow: q.allow}
 }
 
-// place is the path or URL by which ufs-stream opens a file that a table's metadata name. A
-// location is taken literally, as its writer's file system does: % and ? are part of names.
-func (l *lake) place(location string) (string, error) {
-	scheme, rest, ok := strings.Cut(location, ":")
-	switch {
-	case strings.HasPrefix(location, "/"):
-		return location, nil
-	case !ok:
-		return "", stream.Dataf(location, "the table's metadata name this file without saying from where")
-	case scheme == "file":
-		return "/" + strings.TrimLeft(rest, "/"), nil
-	case scheme == "http" || scheme == "https":
-		return location, nil
-	}
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/")
-	query := l.query
-	switch scheme {
-	case "s3", "s3a", "s3n":
-		scheme = "s3"
-	case "gs", "azblob":
-	case "abfs", "abfss", "wasb", "wasbs": // abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY
-		container, host, found := strings.Cut(bucket, "@")
-		account, _, _ := strings.Cut(host, ".")
-		scheme, bucket = "azblob", container
-		if found && !strings.Contains("&"+query, "&storage_account=") {
-			query = strings.TrimPrefix(query+"&storage_account="+account, "&")
-		}
-	default:
-		e := stream.Dataf(location, "the table has files in a store of an unknown kind, %s://", scheme)
-		e.Remedy = stream.Textf("copy the table to S3, Google Cloud Storage, Azure's blob storage or a disk")
-		return "", e
-	}
-	at, err := store.Parse(scheme + "://" + bucket + "/?" + query)
-	if err != nil {
-		return "", stream.Dataf(scheme+"://"+bucket, "%w", err)
-	}
-	return at.WithKey(key).String(), nil
-}
-
-// storeParameters are the parameters of URLs that a catalog's configuration stands for. Its
+// storeParameters are the parameters of URLs that the properties of a catalog stand for. Its
 // credentials are left out: ufs-stream finds its own.
 func storeParameters(props map[string]string) string {
-	if given, ok := props[storeProperty]; ok && given != "" {
-		return given
-	}
 	var query []string
 	add := func(name string, values ...string) {
 		for _, v := range values {
@@ -91,9 +57,6 @@ func storeParameters(props map[string]string) string {
 	}
 	return strings.Join(query, "&")
 }
-
-// storeProperty carries the option store through a catalog's configuration.
-const storeProperty = "ufs-stream.store"
 
 // Open implements icebergio.IO.
 func (l *lake) Open(name string) (icebergio.File, error) {
@@ -125,6 +88,9 @@ func (l *lake) read(at string) ([]byte, error) {
 
 // open opens a path or URL of ufs-stream's.
 func (l *lake) open(at string) (icebergio.File, error) {
+	l.mu.Lock()
+	l.opened = append(l.opened, at)
+	l.mu.Unlock()
 	if !place.IsURL(at) {
 		f, err := os.Open(at)
 		if err != nil {

@@ -17,6 +17,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 
@@ -37,12 +38,21 @@ func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) i
 	return p.Run(ctx, args)
 }
 
-// registerStores makes catalogs of iceberg-go open objects by lake. The registry is the
-// library's and of the whole process: it is called once.
+// registerStores makes catalogs of iceberg-go open all files by the lake of their context, whatever
+// they say about stores. The registry is the library's and of the whole process: it is called once.
 func registerStores() {
-	for _, scheme := range []string{"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "azblob"} {
+	for _, scheme := range []string{"", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "azblob"} {
+		icebergio.Unregister(scheme)
 		icebergio.Register(scheme, func(ctx context.Context, _ *url.URL, props map[string]string) (icebergio.IO, error) {
-			return newLake(ctx, storeParameters(props)), nil
+			l, ok := ctx.Value(lakeKey{}).(*lake)
+			if !ok {
+				return nil, errors.New("nobody said with which parameters files are opened")
+			}
+			l.told = storeParameters(props)
+			return l, nil
 		})
 	}
 }
+
+// lakeKey is the key of a context's *lake.
+type lakeKey struct{}

@@ -102,9 +102,20 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 	for _, k := range keys {
 		head.Keys = append(head.Keys, k.name)
 	}
+	head.Roots = place.Roots(func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.path) {
+				return
+			}
+		}
+	})
 	lines := make([]planfile.File, len(files))
 	for i, f := range files {
-		lines[i] = planfile.File{Path: f.path, Bytes: f.FileSizeBytes(), Version: f.version}
+		path, err := place.WithoutParameters(f.path)
+		if err != nil {
+			return nil, err
+		}
+		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version}
 		for _, k := range keys {
 			field, _ := s.schema.FindFieldByID(k.id)
 			text, err := keyText(field.Type, f.identity[k.id])
@@ -118,6 +129,9 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 		head.Bytes += f.FileSizeBytes()
 	}
 	done.bytes = head.Bytes
+	if err := atomicfile.NotInput(q.output, l.opened...); err != nil {
+		return nil, err
+	}
 	return done, save(ctx, q.output, head, lines)
 }
 

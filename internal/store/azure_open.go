@@ -93,6 +93,16 @@ func findAzure(l Location) (azureSettings, error) {
 	return s, nil
 }
 
+// Account is the storage account that a location of azblob:// is in, by its parameters and the
+// environment; empty if these do not tell.
+func (l Location) Account() string {
+	s, err := findAzure(l)
+	if err != nil {
+		return ""
+	}
+	return s.account
+}
+
 // parseConnection reads a connection string: Name=value;Name=value.
 func parseConnection(text string) (azureSettings, error) {
 	fields := map[string]string{}

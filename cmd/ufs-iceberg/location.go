@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/shell"
+	"github.com/ufs-stream/ufs-stream/internal/store"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// location is a file's place as a table's metadata name it: a path, an address of a web server, or an
+// object. It has no parameters: what other programs write into metadata chooses no server and no
+// credentials.
+type location struct {
+	name    string // a path, or the URL that ufs-stream reads
+	bucket  string // the URL of its bucket, if it is an object
+	account string // of Azure, if the metadata name it
+}
+
+// azureHost is the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
+var azureHost = regexp.MustCompile(`^([a-z0-9$-]+)@([a-z0-9]+)\.(?:dfs|blob)\.[a-z0-9.-]+$`)
+
+// parseLocation reads a location. It is taken literally, as its writer's file system does: % and ?
+// are part of names, so that the URL is made of its parts and not of its text.
+func parseLocation(text string) (location, error) {
+	scheme, rest, ok := strings.Cut(text, ":")
+	switch {
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return location{}, stream.Dataf(strconv.Quote(text), "the table's metadata name this file, and no file's name has such characters")
+	case strings.HasPrefix(text, "/"):
+		return location{name: path.Clean(text)}, nil
+	case !ok:
+		return location{}, stream.Dataf(text, "the table's metadata name this file without saying from where")
+	case scheme == "file":
+		return parseFileLocation(text, rest)
+	case scheme == "http" || scheme == "https":
+		if _, err := store.Parse(text); err != nil {
+			return location{}, stream.Dataf(place.Name(text), "the table's metadata name a file by an address that cannot be read: %v", err)
+		}
+		return location{name: text}, nil
+	}
+	rest, ok = strings.CutPrefix(rest, "//")
+	bucket, key, _ := strings.Cut(rest, "/")
+	account := ""
+	switch scheme {
+	case "s3", "s3a", "s3n":
+		scheme = "s3"
+	case "gs", "azblob":
+	case "abfs", "abfss", "wasb", "wasbs":
+		if m := azureHost.FindStringSubmatch(bucket); m != nil {
+			bucket, account = m[1], m[2]
+		}
+		scheme = "azblob"
+	default:
+		e := stream.Dataf(text, "the table has files in a store of an unknown kind, %s://", scheme)
+		e.Remedy = stream.Textf("copy the table to S3, Google Cloud Storage, Azure's blob storage or a disk")
+		return location{}, e
+	}
+	at, err := store.Parse(scheme + "://" + bucket)
+	if err != nil || !ok || at.Bucket != bucket {
+		return location{}, stream.Dataf(scheme+"://…", "the table's metadata name a file by an address that cannot be read: want %s://BUCKET/KEY", scheme)
+	}
+	return location{at.WithKey(key).String(), at.String(), account}, nil
+}
+
+// parseFileLocation reads what stands behind file:, which is file:/PATH or file:///PATH.
+func parseFileLocation(text, rest string) (location, error) {
+	if far, ok := strings.CutPrefix(rest, "//"); ok {
+		rest = strings.TrimPrefix(far, "localhost")
+	}
+	if !strings.HasPrefix(rest, "/") {
+		return location{}, stream.Dataf(text, "the table's metadata name a file of another machine, or none")
+	}
+	return location{name: path.Clean("/" + strings.TrimLeft(rest, "/"))}, nil
+}
+
+// place is the path or URL by which ufs-stream opens a file that a table's metadata name, if they may
+// name it: it lies in the table's own folder or bucket, or where the user allows.
+func (l *lake) place(text string) (string, error) {
+	named, err := parseLocation(text)
+	if err != nil {
+		return "", err
+	}
+	if l.scope == nil {
+		if err := l.adopt(named); err != nil {
+			return "", err
+		}
+	}
+	if named.account == "" {
+		return l.scope.Resolve(named.name)
+	}
+	of := named.bucket + "?storage_account=" + named.account
+	exact, err1 := store.Parse(of)
+	bare, err2 := store.Parse(named.name)
+	if err := errors.Join(err1, err2); err != nil {
+		return "", err
+	}
+	if opened, err := l.scope.Resolve(exact.WithKey(bare.Key).String()); err == nil {
+		return opened, nil // allowed with just this parameter
+	}
+	opened, err := l.scope.Resolve(named.name)
+	if err != nil {
+		return "", err
+	}
+	at, err := store.Parse(opened)
+	if err != nil {
+		return "", err
+	}
+	if own := at.Account(); own != "" && own != named.account {
+		e := stream.Dataf(l.table, "it names %s in the storage account %s, and its own is %s", named.name, named.account, own)
+		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(of))
+		return "", e
+	}
+	return opened, nil
+}
+
+// adopt makes the bucket of a location the table's own: a catalog, which the user chose, tells where
+// the table is. It cannot tell so of this machine's disk or of web servers.
+func (l *lake) adopt(named location) error {
+	var own []string
+	if given := named.bucket; given != "" {
+		if l.query != "" {
+			given += "?" + l.query
+		}
+		if _, err := store.Parse(given); err != nil {
+			return stream.Errorf("{store}: %w", err)
+		}
+		own = []string{given}
+	}
+	var err error
+	l.scope, err = place.NewScope(l.table, own, l.allow)
+	return err
+}
+
+// tableFolder is the folder of the table whose metadata file is at a path or URL.
+func tableFolder(metadata string) string {
+	if place.IsURL(metadata) {
+		return metadata // its own place is the whole bucket
+	}
+	folder := filepath.Dir(metadata)
+	if filepath.Base(folder) == "metadata" {
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}
