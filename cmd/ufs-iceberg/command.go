@@ -58,7 +58,8 @@ matching row are left out, and ufs-stream applies the whole condition to the row
   ufs-stream plan --plan t.plan.json -o job.plan.json     (freezes it for many machines)
 
 Refused by name are delete files that apply to live rows (compact the table first), data files
-that are not Parquet or are encrypted, and files whose columns have other names than the table's.`,
+that are not Parquet or are encrypted, and files whose columns have other names than the table's.
+So is what the metadata name outside of the table's own folder or bucket, unless --allow covers it.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
