@@ -58,7 +58,8 @@ func TestRecorder(t *testing.T) {
 		if test.header[0] != "" {
 			q.Header.Set(test.header[0], test.header[1])
 		}
-		resp := must.Get(http.DefaultClient.Do(q))(t)
+		resp, err := http.DefaultClient.Do(q)
+		must.Do(t, err)
 		resp.Body.Close()
 		j := &judge{TB: t}
 		if r.WantNoCredentials(j, "another secret", secret); len(j.found) > 0 != test.want {
