@@ -129,7 +129,7 @@ func writePlan(ctx context.Context, q request) (*planned, error) {
 		head.Bytes += f.FileSizeBytes()
 	}
 	done.bytes = head.Bytes
-	if err := atomicfile.NotInput(q.output, l.opened...); err != nil {
+	if err := atomicfile.NotInput(ctx, q.output, l.opened...); err != nil {
 		return nil, err
 	}
 	return done, save(ctx, q.output, head, lines)
