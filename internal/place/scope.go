@@ -91,7 +91,7 @@ func (s *Scope) Resolve(name string) (string, error) {
 	}
 	named, err := store.Parse(name)
 	if err != nil {
-		return "", stream.Dataf(s.file, "it names %s: %w", Name(name), err)
+		return "", stream.Dataf(s.file, "it names %s: %v", Name(name), err)
 	}
 	for _, root := range s.roots {
 		if opened, ok := root.Below(named); ok {
@@ -121,7 +121,7 @@ func (s *Scope) errOutside(named store.Location) error {
 func (s *Scope) resolveLocal(name string) (string, error) {
 	full, err := FromRoot(name)
 	if err != nil {
-		return "", stream.Dataf(s.file, "it names %s: %w", name, err)
+		return "", stream.Dataf(s.file, "it names %s: %v", name, err)
 	}
 	if local, err := Local(name); err == nil && slices.Contains(strings.Split(filepath.ToSlash(local), "/"), "..") {
 		name = full // while the system would follow a link before it goes up
