@@ -65,7 +65,7 @@ func TestPlaces(t *testing.T) {
 	for location, want := range map[string]string{
 		"hdfs://name:8020/a": "a store of an unknown kind, hdfs://", "data/a.parquet": "without saying from where", "s3://KEY:SECRET@b/k": "cannot be read",
 		"file://host/share/a": "another machine", "file:a": "another machine", "s3:b/k": "cannot be read", "/lake/a\nb": "such characters", "s3://b/a\x00": "such characters", "https://u:SECRET@h/a": "not HOST",
-		" s3://b/k": "unknown kind",
+		"\u00a0s3://b/k": "unknown kind",
 	} {
 		_, err := tableAt(t, "s3://b").place(location)
 		var bad *stream.DataError
