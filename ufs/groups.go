@@ -79,7 +79,7 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 		return err
 	}
 	if name != inlineName {
-		g.path = q.Groups
+		g.path = name
 	}
 	g.listed = make(map[string]string)
 	put := func(column, group string) error {
@@ -180,7 +180,7 @@ func (q *Request) readCosts(ctx context.Context) (*pricing, error) {
 		return nil, err
 	}
 	if name != inlineName {
-		p.path = q.Costs
+		p.path = name
 	}
 	p.costs = make(map[string]float64)
 	if isJSON(text) {

@@ -24,8 +24,8 @@ func newCompletion(c *cli) *cobra.Command {
   fish:       ufs-stream completion fish | source
   powershell: ufs-stream completion powershell | Out-String | Invoke-Expression
 
-Of columns it offers the names that mean nothing to any shell: letters of all scripts, digits and
-_ . : / @ % + = - behind the first character. Others must be typed, in quotes.`,
+Of columns it offers the names that mean nothing to any shell: letters of all scripts, digits,
+_ and, behind the first character, . : / @ % + = - . Others must be typed, in quotes.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -59,11 +59,23 @@ func invokeWith(ctx context.Context, in []byte, args ...string) result {
 		if mark := optionMark.FindString(said); mark != "" {
 			panic(fmt.Sprintf("ufs-stream %s says %s where a flag should stand:\n%s", strings.Join(args, " "), mark, said))
 		}
-		if strings.Contains(said, plantedSecret) {
-			panic(fmt.Sprintf("ufs-stream %s tells a secret:\n%s", strings.Join(args, " "), said))
+	}
+	for _, left := range []string{out.String(), errw.String(), outputOf(args)} {
+		if strings.Contains(left, plantedSecret) {
+			panic(fmt.Sprintf("ufs-stream %s tells a secret:\n%s", strings.Join(args, " "), left))
 		}
 	}
 	return result{code, out.String(), errw.String()}
+}
+
+// outputOf is the text of the file that -o names, of a run that was given a secret.
+func outputOf(args []string) string {
+	at := slices.Index(args, "-o") + 1
+	if at == 0 || at == len(args) || !strings.Contains(strings.Join(args, " "), plantedSecret) {
+		return ""
+	}
+	text, _ := os.ReadFile(args[at]) // there is none after most errors
+	return string(text)
 }
 
 // must runs the program and wants exit code 0.

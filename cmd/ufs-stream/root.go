@@ -64,6 +64,8 @@ ufs-stream help methods says which method when.
 A flag that is not given has the value of its variable, UFS_STREAM_MEMORY_LIMIT for
 --memory-limit, else that of its line in --config FILE, else its default; -v says which.
 A file at the place of an output is replaced, at once and whole, and standard error says so.
+URLs are shown and recorded without what may be secret in them: names and passwords, what
+stands behind ? and #. A command that is shown to go on with needs them again.
 
 Exit codes:
 ` + program.ExitCodes,

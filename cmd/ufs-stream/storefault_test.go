@@ -56,8 +56,8 @@ func TestOutputsThatAStoreRefuses(t *testing.T) {
 	}
 	for _, verb := range verbs[:2] {
 		check(exit.Fault, "names a folder", append(verb, "-o", s.URL(""), "--progress", "off")...)
-		check(exit.Usage, "can only be read", append(verb, "-o", "https://127.0.0.1:1/x.json?sig=TOPSECRET")...)
-		check(exit.Usage, "knows no parameter", append(verb, "-o", s.URL("x.json")+"&secret_key=TOPSECRET")...)
+		check(exit.Usage, "can only be read", append(verb, "-o", "https://127.0.0.1:1/x.json?sig="+plantedSecret)...)
+		check(exit.Usage, "knows no parameter", append(verb, "-o", s.URL("x.json")+"&secret_key="+plantedSecret)...)
 	}
 	proxy.Before(func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -21,6 +22,13 @@ func TestSignedURLsStaySecret(t *testing.T) {
 	at := folder(t)
 	must(t, "select", dir, "-k", "3", "--missing", "mean", "-o", filepath.Join(dir, "sel.json"))
 	must(t, "scan", dir, "--missing", "mean", "-o", filepath.Join(dir, "all.ufs"))
+	chosen := names(readSelection(t, filepath.Join(dir, "sel.json")))
+	write(t, filepath.Join(dir, "groups.json"), fmt.Sprintf(`{"g": [%q, %q]}`, chosen[0], chosen[1]))
+	write(t, filepath.Join(dir, "list.txt"), strings.Join(paths, "\n")+"\n")
+	must(t, "tree", dir, "--tree", "correlation", "--missing", "mean", "-o", filepath.Join(dir, "tree.json"))
+	must(t, "scan", dir, "--missing", "mean", "--profile-only", "-o", filepath.Join(dir, "profile.ufs"))
+	must(t, "plan", dir, "--missing", "mean", "-k", "3", "-o", filepath.Join(dir, "job.plan.json"))
+	write(t, filepath.Join(dir, "costs.csv"), chosen[0]+",2\n")
 	write(t, filepath.Join(dir, "bad.parquet"), damaged(read(t, paths[0]), 4, 3000, 3))
 	const secret = "X-Amz-Signature=" + plantedSecret
 	files := http.FileServer(http.Dir(dir))
@@ -42,6 +50,19 @@ func TestSignedURLsStaySecret(t *testing.T) {
 		{exit.Done, "", []string{"select", a, b, "-k", "3", "--missing", "drop-row", "-v"}}, // three passes
 		{exit.Done, "x.json", []string{"select", a, b, "-k", "3", "--missing", "mean"}},
 		{exit.Done, "", []string{"select", a, url("bad.parquet"), "-k", "3", "--missing", "mean", "--on-error", "skip-file"}},
+		{exit.Done, "o.json", []string{"select", a, b, "-k", "1", "--missing", "mean", "--groups", url("groups.json"), "--costs", url("costs.csv"), "-v"}},
+		{exit.Done, "o.ufs", []string{"scan", a, b, "--missing", "mean", "--profile", url("profile.ufs")}},
+		{exit.Done, "l.json", []string{"select", "@" + url("list.txt"), "-k", "3", "--missing", "mean", "-v"}},
+		{exit.Done, "j.json", []string{"select", "--plan", url("job.plan.json"), "-v"}},
+		{exit.Done, "j.ufs", []string{"scan", "--plan", url("job.plan.json")}},
+		{exit.Done, "c.json", []string{"check", "--selection", sel, "--stats", stats, "--baseline", stats}},
+		{exit.Done, "d.json", []string{"diff", sel, sel}},
+		{exit.Done, "n.json", []string{"explain", chosen[0], "--selection", sel, "--stats", stats}},
+		{exit.Done, "r.json", []string{"redundancy", "--stats", stats}},
+		{exit.Done, "v.parquet", []string{"convert", a, b}},
+		{exit.Done, "x.sql", []string{"select", a, b, "-k", "3", "--missing", "mean"}},
+		{exit.Done, "x.py", []string{"select", a, b, "-k", "3", "--missing", "mean"}},
+		{exit.Done, "x.yaml", []string{"select", a, b, "-k", "3", "--missing", "mean"}},
 		{exit.Done, "g.json", []string{"select", b, "-k", "3", "--missing", "mean", "--method", "laplacian", "--anchors-file", a}},
 		{exit.Done, "x.ufs", []string{"scan", a, "--missing", "mean"}},
 		{exit.Done, "", []string{"inspect", a, b, "--format", "json"}},
