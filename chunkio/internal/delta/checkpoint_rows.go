@@ -39,6 +39,9 @@ func (r *checkpointReader) parquet(ctx context.Context, f logFile) error {
 	return err
 }
 
+// actionsPerByte is more actions than any writer packs into a byte: each names a path of its own, its size and its time.
+const actionsPerByte = 64
+
 // columns reads an opened Parquet file.
 func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Input) error {
 	place := r.place(f.name)
@@ -60,7 +63,10 @@ func (r *checkpointReader) columns(ctx context.Context, f logFile, in format.Inp
 	if err != nil {
 		return format.Place(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
 	}
-	for g := range file.GroupRows() {
+	for g, rows := range file.GroupRows() {
+		if rows/actionsPerByte > in.Size() {
+			return format.Place(place, g, "", fmt.Errorf("claims %d actions in a file of %d bytes", rows, in.Size()))
+		}
 		if err := r.group(ctx, file, g, at); err != nil {
 			return format.Place(place, g, "", err)
 		}

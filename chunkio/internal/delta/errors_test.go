@@ -213,6 +213,9 @@ func TestDamagedCheckpoints(t *testing.T) {
 		spoil("other columns", shapeClassic, name, func([]byte) []byte {
 			return writeRows(t, checkpointFields(false)[1:2], []row{{"add": row{"path": "x"}}}, 9)
 		}, "without its path or size")
+		spoil("of more rows than actions", shapeClassic, name, func([]byte) []byte {
+			return writeRows(t, checkpointFields(false)[1:2], make([]row, 1<<19), 1<<19)
+		}, "claims 524288 actions in a file of")
 		spoil("a row twice", shapeClassic, name, func([]byte) []byte {
 			return writeRows(t, checkpointFields(false), []row{{"add": row{"path": "x", "size": 1}}, {"add": row{"path": "x", "size": 2}}}, 9)
 		}, "row 1: adds the file")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"golang.org/x/sync/errgroup"
 
@@ -261,6 +262,36 @@ func TestGarbageLengths(t *testing.T) {
 			var m *stream.MemoryError
 			if err := readEverything(garbled, true, 1<<20); errors.As(err, &m) && m.Need > 1<<30 {
 				t.Errorf("%#x at byte %d: %v", length, at, err)
+			}
+		}
+	}
+}
+
+// TestRowsThatNoBytesHold: arrays of no type and run-end encoded ones may take no bytes a row, and a batch of more of them
+// than a real one has is refused, as a file and as a stream.
+func TestRowsThatNoBytesHold(t *testing.T) {
+	const rows, many = 12345, 1_000_000_000_000
+	one := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "nothing", Type: arrow.Null, Nullable: true}}, nil), []arrow.Array{array.NewNull(rows)}, rows)
+	ends, values := fromJSON(t, arrow.PrimitiveTypes.Int64, "[12345]").Column(0), fromJSON(t, arrow.PrimitiveTypes.Float64, "[7]").Column(0)
+	run := array.NewRunEndEncodedArray(ends, values, rows, 0)
+	runs := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "run", Type: run.DataType()}}, nil), []arrow.Array{run}, rows)
+	for name, record := range map[string]arrow.Record{"no type": one, "a run": runs} {
+		for _, isStream := range []bool{false, true} {
+			b := formattest.Arrow(t, isStream, []arrow.Record{record})
+			claim := func(n int64) []byte {
+				return bytes.ReplaceAll(b, binary.LittleEndian.AppendUint64(nil, rows), binary.LittleEndian.AppendUint64(nil, uint64(n)))
+			}
+			var got int64
+			formattest.Must(t, eachGroup(formattest.NewMemory(claim(math.MaxInt32)), isStream, 1<<20, func(_ []format.Leaf, _ int, _ format.Group, rows int64) error {
+				got = rows
+				return nil
+			}))
+			if got != math.MaxInt32 {
+				t.Errorf("%s, stream %t: %d rows, want %d", name, isStream, got, math.MaxInt32)
+			}
+			err := eachGroup(formattest.NewMemory(claim(many)), isStream, 1<<20, func([]format.Leaf, int, format.Group, int64) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), "damaged metadata (1000000000000 rows in a body of") {
+				t.Errorf("%s, stream %t: %d rows in %d bytes: %v, want a refusal", name, isStream, many, len(b), err)
 			}
 		}
 	}

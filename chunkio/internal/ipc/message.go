@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -38,6 +39,9 @@ const (
 
 // maxLength bounds the length of an array, so that sizes in bits do not overflow.
 const maxLength = 1 << 48
+
+// alignment is what every buffer of a body is padded to.
+const alignment = 8
 
 // flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one
 // panics with a runtime error: parse inside parseFlat.
@@ -216,6 +220,11 @@ func batchOf(m message, t flat) (batch, error) {
 	}
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
+	}
+	// Arrays of no type and run-end encoded ones may take no bytes a row, so that a small batch could claim rows that
+	// take days to go through. One of more rows than every implementation can read has more words in its body.
+	if b.rows/math.MaxInt32 > 1+m.body/alignment {
+		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}
 	raw, n := t.vector(1, 16)
 	b.nodes = make([]node, n)

@@ -150,6 +150,8 @@ func (f *File) checkGroups() error {
 			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, claimed)
 		case len(group.chunks) != n:
 			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
+		case !mayHold(f.foot.start, group.rows):
+			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.foot.start)
 		}
 		total += group.rows
 		f.rows = append(f.rows, group.rows)
@@ -192,9 +194,20 @@ func (f *File) checkChunk(g, i int) string {
 		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
 	case c.Values < rows:
 		return fmt.Sprintf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
+	case !mayHold(c.Size, c.Values):
+		return fmt.Sprintf("the column chunk has %d values, more than pages of %d bytes can hold", c.Values, c.Size)
 	}
 	return ""
 }
+
+// minPage is the length of the shortest header of a data page, one of few values.
+const minPage = 17
+
+// mayHold reports whether pages of so many bytes may hold so many values, where a writer keeps to the format: a page has a
+// header, and no more values than its field of 32 bits can tell. A constant column takes hardly more than
+// the headers, so that no smaller number is safe. A row group of no columns, or of columns that cannot be read, may have as
+// many rows as one page. What claims more would be decoded for days before the missing pages were noticed.
+func mayHold(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
 // remedyRewrite is what to do about a file that others can read.
 const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"

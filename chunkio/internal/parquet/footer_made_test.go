@@ -117,7 +117,7 @@ func makeFile(claimed int64, columns ...madeColumn) []byte {
 		}
 		chunks = append(chunks, chunk.bytes())
 	}
-	rows := int64(3)
+	rows := claimed
 	if len(columns) > 0 {
 		rows = columns[0].values
 	}

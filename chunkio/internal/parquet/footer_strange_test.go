@@ -2,9 +2,11 @@ package parquet
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"strings"
 	"testing"
 
@@ -260,6 +262,75 @@ func TestNoColumns(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(3)), 1<<20)
 	if err != nil || len(f.Leaves()) != 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// constantColumn is a column of so many rows in one page, all of them 7, which takes a few bytes.
+func constantColumn(name string, rows int) madeColumn {
+	dict := binary.LittleEndian.AppendUint32(nil, 7)
+	indices := binary.AppendUvarint([]byte{0}, uint64(rows)<<1)
+	c := plainColumn(name)
+	c.values, c.encodings, c.memory = int64(rows), []int64{0, 3, 8}, 100
+	c.page = append(AppendPageHeader(nil, PageHeader{Kind: DictionaryPage, Uncompressed: 4, Compressed: 4, Values: 1, CRC: crc32.ChecksumIEEE(dict), HasCRC: true}), dict...)
+	c.page = append(AppendPageHeader(c.page, PageHeader{Kind: DataPage, Uncompressed: len(indices), Compressed: len(indices), Values: rows, Encoding: parquet.Encodings.RLEDict,
+		DefLevels: parquet.Encodings.RLE, RepLevels: parquet.Encodings.RLE, CRC: crc32.ChecksumIEEE(indices), HasCRC: true}), indices...)
+	return c
+}
+
+// TestRowsThatPagesCannotHold: a row group, or a column of it, of more rows than its bytes can have pages for is refused
+// as the file is opened; what a page can hold is not.
+func TestRowsThatPagesCannotHold(t *testing.T) {
+	const many = 1_000_000_000_000
+	far := constantColumn("x", math.MaxInt32)
+	far.values = many
+	for name, file := range map[string][]byte{"a column": makeFile(many, far), "no columns": makeFile(many), "untold": makeFile(0, far)} {
+		if _, err := Open(formattest.NewMemory(file), 1<<20); err == nil || !strings.Contains(err.Error(), "row group 0 claims 1000000000000 rows, more than pages of") {
+			t.Errorf("%s of %d rows in %d bytes: %v, want a refusal", name, many, len(file), err)
+		}
+	}
+	// The other column has bytes enough, and can be read; of a list, which may have more values than rows, nothing else is known.
+	wide := constantColumn("y", math.MaxInt32)
+	wide.page = append(wide.page, make([]byte, 10_000)...)
+	wide.values = many
+	f, err := Open(formattest.NewMemory(makeFile(many, far, wide)), 1<<20)
+	formattest.Must(t, err)
+	if x, y := f.leaf[0], f.leaf[1]; !x.Refused || !strings.Contains(x.Why, "more than pages of") || y.Refused {
+		t.Errorf("of two columns of which one has room for its rows: %q, %q", x.Why, y.Why)
+	}
+	whole := makeFile(math.MaxInt32, constantColumn("x", math.MaxInt32))
+	f, err = Open(formattest.NewMemory(whole), 1<<20)
+	formattest.Must(t, err)
+	if f.leaf[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
+		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaf[0].Why)
+	}
+	shortest := thrift{}.i32(1, 0).i32(2, 0).i32(3, 0).record(5, thrift{}.i32(1, 1).i32(2, 0).i32(3, 3).i32(4, 3)).bytes()
+	if _, n, err := ParsePageHeader(shortest); err != nil || n != minPage {
+		t.Errorf("the shortest header of a page takes %d bytes, want %d: %v", n, minPage, err)
+	}
+}
+
+// TestCancelledInManyRows: in a page that holds more rows than can be decoded while anybody waits, cancellation is heard
+// within one piece of the rows that were asked for.
+func TestCancelledInManyRows(t *testing.T) {
+	f, err := Open(formattest.NewMemory(makeFile(math.MaxInt32, constantColumn("x", math.MaxInt32))), 1<<20)
+	formattest.Must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	g, err := f.Open(ctx, 0, nil)
+	formattest.Must(t, err)
+	dst := [][]float64{make([]float64, 1<<16)}
+	for from := int64(0); ; from += 1 << 16 {
+		if from == 1<<20 {
+			cancel()
+		}
+		err := g.Decode(ctx, 0, from, from+1<<16, dst)
+		if from < 1<<20 {
+			formattest.Must(t, err)
+			continue
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("decoding row %d after cancellation: %v, want %v", from, err, context.Canceled)
+		}
+		return
 	}
 }
 
