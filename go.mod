@@ -2,6 +2,8 @@ module github.com/ufs-stream/ufs-stream
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	cloud.google.com/go/compute/metadata v0.9.0
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.23.3

@@ -3,6 +3,8 @@ module github.com/ufs-stream/ufs-stream/ci/release
 
 go 1.26.2
 
+toolchain go1.26.11
+
 tool (
 	github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 	github.com/goreleaser/goreleaser/v2

@@ -2,6 +2,8 @@ module github.com/ufs-stream/ufs-stream/cmd/ufs-beam
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
 	github.com/ufs-stream/ufs-stream v0.0.0

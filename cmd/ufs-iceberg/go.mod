@@ -2,6 +2,8 @@ module github.com/ufs-stream/ufs-stream/cmd/ufs-iceberg
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/iceberg-go v0.7.0

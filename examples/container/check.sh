@@ -21,7 +21,7 @@ clean() {
 }
 trap clean EXIT
 
-# 1. An image with Go, in place of golang:1.26: this machine's toolchain and certificates.
+# 1. An image with Go, in place of one that is pulled: this machine's toolchain and certificates.
 go=$("${buildah[@]}" from scratch)
 goroot=$(go env GOROOT)
 for part in bin src pkg lib go.env VERSION; do
@@ -41,11 +41,13 @@ mkdir -p "$(go env GOMODCACHE)" "$(go env GOCACHE)"
 	-v "$(go env GOMODCACHE):/cache/mod" -v "$(go env GOCACHE):/cache/build" \
 	-t ufs-stream -f "$here/Containerfile" "$source"
 
-# 3. What is in it: the program, the certificates and /tmp; and that it runs as nobody's user.
+# 3. What is in it: the program, licences, the certificates and /tmp; and that it runs as nobody's user.
 image=$("${buildah[@]}" from --pull-never localhost/ufs-stream)
 files=$(cd "$("${buildah[@]}" mount "$image")" && find . -type f | sort)
 [ "$files" = "./etc/ssl/certs/ca-certificates.crt
-./usr/local/bin/ufs-stream" ] || { echo "the image has other files: $files"; exit 1; }
+./usr/local/bin/ufs-stream
+./usr/share/doc/ufs-stream/LICENSE
+./usr/share/doc/ufs-stream/THIRD-PARTY-LICENSES" ] || { echo "the image has other files: $files"; exit 1; }
 "${buildah[@]}" umount "$image" >/dev/null
 config=$("${buildah[@]}" inspect --format '{{.OCIv1.Config.User}} {{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Env}}' "$image")
 echo "user, entry point and environment: $config"

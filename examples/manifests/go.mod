@@ -2,6 +2,8 @@ module github.com/ufs-stream/ufs-stream/examples/manifests
 
 go 1.26.0
 
+toolchain go1.26.11
+
 // The module of Kubernetes is not made to be imported: it names its own parts at v0.0.0.
 replace k8s.io/api => k8s.io/api v0.36.3
 

@@ -2,6 +2,8 @@ module github.com/ufs-stream/ufs-stream/internal/kernel/_asm
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require github.com/mmcloughlin/avo v0.5.0
 
 require (
