@@ -315,6 +315,7 @@ func TestCancelledInManyRows(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(math.MaxInt32, constantColumn("x", math.MaxInt32))), 1<<20)
 	formattest.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	g, err := f.Open(ctx, 0, nil)
 	formattest.Must(t, err)
 	dst := [][]float64{make([]float64, 1<<16)}
