@@ -2,6 +2,7 @@
 # Submits a job to AWS Batch: plan, an array job of all shards, merge and select, each after the
 # one before. It returns at once and prints the jobs; the queue does the rest.
 #
+#   export IMAGE=111122223333.dkr.ecr.eu-central-1.amazonaws.com/ufs-stream@sha256:…
 #   DATA=s3://lake/events/ JOB=s3://lake/jobs/events-1 QUEUE=spot ./submit.sh
 #   DATA=… JOB=… QUEUE=… METHOD=sfufs ROUNDS=2 ./submit.sh    # the graph methods need two rounds
 #
@@ -17,12 +18,15 @@ cd "$(dirname "$0")"
 : "${DATA:?the input, a URL of a bucket}"
 : "${JOB:?a prefix of its own for the files of this job}"
 : "${QUEUE:?the job queue}"
+: "${IMAGE:?the image by its digest, as registry.example/ufs-stream@sha256:…}"
+[[ $IMAGE =~ ^[a-zA-Z0-9._:/-]+@sha256:[0-9a-f]{64}$ ]] || { echo "IMAGE is $IMAGE: want NAME@sha256:DIGEST" >&2; exit 2; }
 SHARDS=${SHARDS:-8}        # 2 to 10000
 METHOD=${METHOD:-greedy} K=${K:-20} ROUNDS=${ROUNDS:-1}
 # Batch kills at the definition's MEMORY; the program keeps below its own limit.
 LIMITS=(--memory-limit 3GiB)
 
-definition=$(aws batch register-job-definition --cli-input-json file://job-definition.json \
+definition=$(aws batch register-job-definition \
+	--cli-input-json "$(jq -c --arg image "$IMAGE" '.containerProperties.image = $image' job-definition.json)" \
 	--query jobDefinitionArn --output text)
 
 # submit NAME SIZE AFTER ARGUMENT… prints the id of a job; SIZE 1 is no array, and AFTER is the

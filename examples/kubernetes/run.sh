@@ -3,8 +3,11 @@
 # that needs two rounds (sfufs and the other graph methods, or what --missing error and drop-row
 # leave to be decided) add the word twice:
 #
-#   kubectl create secret generic ufs-store --from-literal=…    # once, see settings.yaml
+#   kubectl create secret generic ufs-store --from-file=…    # once, see settings.yaml
+#   export IMAGE=registry.example/ufs-stream@sha256:…         # as your registry names what you pushed
 #   ./run.sh            # or: ./run.sh twice
+#
+# The image is named by its digest: a tag may be another program tomorrow, with the Secret in its hands.
 #
 # It can be run again after whatever has failed: a shard whose part is there ends at once, so
 # only what is missing is done. Kubernetes 1.33 or later (or 1.29, where backoffLimitPerIndex
@@ -16,6 +19,15 @@ once) steps=(plan scan select) ;;
 twice) steps=(plan profile profile-merge scan-second select) ;;
 *) echo "usage: $0 [once|twice]" >&2; exit 2 ;;
 esac
+
+: "${IMAGE:?the image by its digest, as registry.example/ufs-stream@sha256:…}"
+[[ $IMAGE =~ ^[a-zA-Z0-9._:/-]+@sha256:[0-9a-f]{64}$ ]] || { echo "IMAGE is $IMAGE: want NAME@sha256:DIGEST" >&2; exit 2; }
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+for manifest in *.yaml; do
+	sed "s|image: IMAGE .*|image: $IMAGE|" "$manifest" >"$made/$manifest"
+done
+cd "$made"
 
 # ended prints Complete or Failed as soon as the Job of a manifest is either. (kubectl wait
 # --for=condition=complete would wait for ever for one that has failed.)

@@ -45,6 +45,24 @@ func TestJobDefinitionIsDecodedStrictly(t *testing.T) {
 	}
 }
 
+// TestDefinitionIsConfined: a container is nobody's, changes nothing of its image, has a place of its own for scratch, and
+// its rights come from its role, not from its environment.
+func TestDefinitionIsConfined(t *testing.T) {
+	in, _ := jobDefinition(t)
+	c := in.ContainerProperties
+	if *c.User != "65532:65532" || *c.Privileged || !*c.ReadonlyRootFilesystem || *c.JobRoleArn == "" || *c.Image != "IMAGE" {
+		t.Errorf("user %s, privileged %t, read-only root %t, role %q, image %s", *c.User, *c.Privileged, *c.ReadonlyRootFilesystem, *c.JobRoleArn, *c.Image)
+	}
+	if len(c.MountPoints) != 1 || *c.MountPoints[0].ContainerPath != "/tmp" || len(c.Volumes) != 1 || c.Volumes[0].Host != nil || *c.Volumes[0].Name != *c.MountPoints[0].SourceVolume {
+		t.Errorf("the volumes are %+v, mounted as %+v; want one of no path of the machine's, at /tmp", c.Volumes, c.MountPoints)
+	}
+	for _, e := range c.Environment {
+		if *e.Name != "AWS_REGION" {
+			t.Errorf("%s is in the environment", *e.Name)
+		}
+	}
+}
+
 // Every code is tried again, or not, as package exit says; AWS takes five conditions.
 func TestRetryStrategyFollowsTheExitCodes(t *testing.T) {
 	in, _ := jobDefinition(t)
@@ -109,10 +127,13 @@ func TestAWSBatch(t *testing.T) {
 				}
 				return nil
 			}
-			env := []string{"DATA=" + data, "JOB=" + job, "QUEUE=spot", "METHOD=" + c.method, "K=6", "ROUNDS=" + c.rounds, "SHARDS=5"}
+			env := []string{"DATA=" + data, "JOB=" + job, "QUEUE=spot", "IMAGE=" + pushed, "METHOD=" + c.method, "K=6", "ROUNDS=" + c.rounds, "SHARDS=5"}
 			code, out := runScript(t, filepath.Join(awsFolder, "submit.sh"), nil, env, []string{"aws"}, q.serve)
 			if code != 0 || len(q.failed) > 0 {
 				t.Fatalf("exit code %d, failed: %v\n%s\n%+v", code, q.failed, out, q.tries.all)
+			}
+			if got := *q.definition.ContainerProperties.Image; got != pushed {
+				t.Errorf("the definition has the image %s, want %s", got, pushed)
 			}
 			if got := slices.Sorted(maps.Keys(q.arrays)); !slices.Equal(got, c.arrays) {
 				t.Errorf("the arrays are %v, want %v", got, c.arrays)
@@ -147,7 +168,7 @@ func TestAWSBatchGivesUp(t *testing.T) {
 		}
 		return nil
 	}
-	env := []string{"DATA=" + data, "JOB=" + job, "QUEUE=spot", "K=6", "SHARDS=4"}
+	env := []string{"DATA=" + data, "JOB=" + job, "QUEUE=spot", "IMAGE=" + pushed, "K=6", "SHARDS=4"}
 	code, out := runScript(t, filepath.Join(awsFolder, "submit.sh"), nil, env, []string{"aws"}, q.serve)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out) // it submits; Batch tells of failures

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/controller/job"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -32,7 +33,7 @@ func hurried(t *testing.T) {
 // runSh runs run.sh of a folder in a cluster.
 func runSh(t *testing.T, c *cluster, dir string, args ...string) (int, string) {
 	t.Helper()
-	return runScript(t, filepath.Join(dir, "run.sh"), args, []string{"POLL=0.1"}, []string{"kubectl"}, c.kubectl)
+	return runScript(t, filepath.Join(dir, "run.sh"), args, []string{"POLL=0.1", "IMAGE=" + pushed}, []string{"kubectl"}, c.kubectl)
 }
 
 // settings is the example with the data and the job's files elsewhere.
@@ -65,20 +66,27 @@ func TestKubernetesStore(t *testing.T) {
 	hurried(t)
 	server, environ := storetest.S3Apart(t)
 	dataset(t, func(name string, content []byte) { server.Put("events/"+name, content) })
-	secret := map[string]string{"AWS_ENDPOINT_URL": server.Endpoint}
+	credentials := "[default]\n"
 	for _, variable := range environ {
-		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
-			if secret[name] == "" {
-				secret[name] = value
-			}
+		if name, value, _ := strings.Cut(variable, "="); value != "" && (name == "AWS_ACCESS_KEY_ID" || name == "AWS_SECRET_ACCESS_KEY") {
+			credentials += strings.ToLower(name) + " = " + value + "\n"
 		}
 	}
-	c := newCluster(t, secret)
-	dir := settings(t, "s3://lake/events/", "s3://lake/jobs/events-1", "greedy")
+	c := newCluster(t, map[string]string{"credentials": credentials})
+	dir := edited(t, settings(t, "s3://lake/events/", "s3://lake/jobs/events-1", "greedy"), "settings.yaml", map[string]string{
+		"AWS_REGION: eu-central-1": "AWS_REGION: us-east-1\n  AWS_EC2_METADATA_DISABLED: \"true\"\n  AWS_ENDPOINT_URL: " + server.Endpoint,
+	})
 	if code, out := runSh(t, c, dir); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	ran(t, c, "ufs-scan", func(string) []int { return []int{0} })
+	for _, j := range must.Get(c.client.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{}))(t).Items {
+		for _, container := range containers(&j) {
+			if container.Image != pushed {
+				t.Errorf("%s: %s runs %s, want %s", j.Name, container.Name, container.Image, pushed)
+			}
+		}
+	}
 	if parts := must.Get(filepath.Glob(filepath.Join(server.Dir, "jobs/events-1/parts/part-*-of-00008.ufs")))(t); len(parts) != 8 {
 		t.Errorf("the parts are %v", parts)
 	}

@@ -73,6 +73,74 @@ func TestManifestsAreDecodedStrictly(t *testing.T) {
 	}
 }
 
+// A pod that is taken over has nothing to take with it, and nowhere to go: no token of the cluster, no right of root's, no
+// file of the image to change, no secret in its environment; and its image is that which was looked at.
+func TestPodsAreConfined(t *testing.T) {
+	for file, j := range jobs(t) {
+		pod := j.Spec.Template.Spec
+		if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
+			t.Errorf("%s: the token of the service account is mounted", file)
+		}
+		s := pod.SecurityContext
+		if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s: the pod's security context is %+v", file, s)
+		}
+		if pod.HostNetwork || pod.HostPID || pod.HostIPC {
+			t.Errorf("%s: the pod shares a namespace with its node", file)
+		}
+		for _, v := range pod.Volumes {
+			secret := v.Secret != nil && *v.Secret.DefaultMode == 0o440 && *v.Secret.Optional
+			if !secret && v.EmptyDir == nil {
+				t.Errorf("%s: volume %s is neither scratch nor a secret that only its group reads: %+v", file, v.Name, v.VolumeSource)
+			}
+		}
+		for _, c := range containers(j) {
+			s := c.SecurityContext
+			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
+				s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 || s.Privileged != nil && *s.Privileged {
+				t.Errorf("%s: %s has the security context %+v", file, c.Name, s)
+			}
+			for _, from := range c.EnvFrom {
+				if from.SecretRef != nil {
+					t.Errorf("%s: %s has the secret %s in its environment", file, c.Name, from.SecretRef.Name)
+				}
+			}
+			for _, e := range c.Env {
+				if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+					t.Errorf("%s: %s has a secret as %s in its environment", file, c.Name, e.Name)
+				}
+			}
+			if c.Image != "IMAGE" {
+				t.Errorf("%s: %s runs %s, want IMAGE, for which run.sh puts a digest", file, c.Name, c.Image)
+			}
+			if m := c.VolumeMounts[1]; m.MountPath != "/secrets" || !m.ReadOnly {
+				t.Errorf("%s: the secret of %s is mounted as %+v", file, c.Name, m)
+			}
+		}
+	}
+	settings := must.Get(decode(filepath.Join(kubernetesFolder, "settings.yaml")))(t).(*corev1.ConfigMap)
+	for name, value := range settings.Data {
+		if regexp.MustCompile(`KEY|SECRET|TOKEN|PASSWORD|CONNECTION_STRING`).MatchString(name) {
+			t.Errorf("the setting %s is a secret: %s", name, value)
+		}
+	}
+}
+
+// TestImagesAreNamedByDigest: neither script does anything with an image that is named by a tag.
+func TestImagesAreNamedByDigest(t *testing.T) {
+	for script, env := range map[string][]string{filepath.Join(kubernetesFolder, "run.sh"): nil, filepath.Join(awsFolder, "submit.sh"): {"DATA=s3://a/b", "JOB=s3://a/c", "QUEUE=q"}} {
+		for _, image := range []string{"ufs-stream:0.1.0", "ufs-stream", "ufs-stream@sha256:12", "a b@sha256:" + digest} {
+			code, out := runScript(t, script, nil, append([]string{"IMAGE=" + image}, env...), []string{"kubectl", "aws"}, func(o order) outcome {
+				t.Errorf("%s with the image %s: %q was run", script, image, o.Args)
+				return outcome{Code: 1}
+			})
+			if code != exit.Usage || !strings.Contains(out, "want NAME@sha256:DIGEST") {
+				t.Errorf("%s with the image %s: exit code %d, want %d\n%s", script, image, code, exit.Usage, out)
+			}
+		}
+	}
+}
+
 // The number of shards stands in many places, and is one.
 func TestShardsAreOneNumber(t *testing.T) {
 	seen, indexed := map[string]bool{}, 0
@@ -143,14 +211,16 @@ func TestLimitsHaveHeadroom(t *testing.T) {
 	for file, j := range jobs(t) {
 		volumes := map[string]int64{}
 		for _, v := range j.Spec.Template.Spec.Volumes {
-			volumes[v.Name] = v.EmptyDir.SizeLimit.Value()
+			if v.EmptyDir != nil {
+				volumes[v.Name] = v.EmptyDir.SizeLimit.Value()
+			}
 		}
 		for _, c := range containers(j) {
 			memory := c.Resources.Limits.Memory().Value()
 			if limit := flagged(t, c.Args, "--memory-limit"); float64(memory) < 1.25*float64(limit) || c.Resources.Requests.Memory().Value() != memory {
 				t.Errorf("%s: %s may use %d bytes, its container has %d", file, c.Name, limit, memory)
 			}
-			if len(c.VolumeMounts) != 1 || c.VolumeMounts[0].MountPath != "/tmp" {
+			if len(c.VolumeMounts) != 2 || c.VolumeMounts[0].MountPath != "/tmp" {
 				t.Fatalf("%s: %s has mounts %v", file, c.Name, c.VolumeMounts)
 			}
 			room := volumes[c.VolumeMounts[0].Name]
@@ -194,7 +264,7 @@ func TestReferencesAreSettings(t *testing.T) {
 		}
 	}
 	for name := range settings.Data {
-		if !used[name] {
+		if strings.HasPrefix(name, "UFS_") && !used[name] { // others are for the program's libraries
 			t.Errorf("setting %s is not used", name)
 		}
 	}

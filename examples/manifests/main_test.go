@@ -76,6 +76,9 @@ func atDesk(at string) int {
 	return o.Code
 }
 
+// digest stands for that of an image, and pushed for the image.
+const digest, pushed = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "registry.example/ufs-stream@sha256:" + digest
+
 // runScript runs an example's script with stand-ins of the given names on its PATH, whose
 // command lines serve answers.
 func runScript(t *testing.T, script string, args, env, standIns []string, serve func(order) outcome) (code int, out string) {
