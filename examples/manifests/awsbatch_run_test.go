@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/batch"
 	"github.com/aws/aws-sdk-go-v2/service/batch/types"
 
@@ -50,8 +51,10 @@ func TestJobDefinitionIsDecodedStrictly(t *testing.T) {
 func TestDefinitionIsConfined(t *testing.T) {
 	in, _ := jobDefinition(t)
 	c := in.ContainerProperties
-	if *c.User != "65532:65532" || *c.Privileged || !*c.ReadonlyRootFilesystem || *c.JobRoleArn == "" || *c.Image != "IMAGE" {
-		t.Errorf("user %s, privileged %t, read-only root %t, role %q, image %s", *c.User, *c.Privileged, *c.ReadonlyRootFilesystem, *c.JobRoleArn, *c.Image)
+	user, image, role := aws.ToString(c.User), aws.ToString(c.Image), aws.ToString(c.JobRoleArn)
+	privileged, readOnly := aws.ToBool(c.Privileged), aws.ToBool(c.ReadonlyRootFilesystem)
+	if user != "65532:65532" || privileged || !readOnly || role == "" || image != "IMAGE" {
+		t.Errorf("user %s, privileged %t, read-only root %t, role %q, image %s; want nobody's, false, true, a role and IMAGE", user, privileged, readOnly, role, image)
 	}
 	if len(c.MountPoints) != 1 || *c.MountPoints[0].ContainerPath != "/tmp" || len(c.Volumes) != 1 || c.Volumes[0].Host != nil || *c.Volumes[0].Name != *c.MountPoints[0].SourceVolume {
 		t.Errorf("the volumes are %+v, mounted as %+v; want one of no path of the machine's, at /tmp", c.Volumes, c.MountPoints)
