@@ -177,7 +177,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 		return []string{arg}, nil
 	}
 	var content []byte
-	err := ReadWhole(ctx, list, FetchOptions{a.opt.Anonymous, a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
+	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
 		content, err = io.ReadAll(io.LimitReader(r, a.opt.Memory+1))
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
@@ -19,6 +20,9 @@ import (
 type FetchOptions struct {
 	Anonymous bool          // no credentials are looked for, and requests are not signed
 	Meter     *stream.Meter // counts bytes, requests and retries; nil counts nothing
+	// Folder is the open folder that a local file is in, if others may have put it there: the file is opened
+	// only if it is this user's own, and through no link. Of its path the name counts alone.
+	Folder *os.Root
 }
 
 func (o FetchOptions) client() *store.Client {
@@ -42,7 +46,12 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 		if err != nil {
 			return nil, err
 		}
-		f, err := localfile.Open(ctx, local)
+		var f *localfile.File
+		if opt.Folder != nil {
+			f, err = localfile.OpenOwn(ctx, opt.Folder, filepath.Base(local))
+		} else {
+			f, err = localfile.Open(ctx, local)
+		}
 		if err != nil {
 			return nil, err
 		}

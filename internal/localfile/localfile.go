@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 )
 
 // File is a regular file, or a pipe whose reads and writes end with the context.
@@ -37,6 +38,16 @@ func Open(ctx context.Context, path string) (*File, error) {
 		return nil, err
 	}
 	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	return &File{File: f, ctx: ctx, disk: faults.Of(ctx), free: func() bool { return true }}, nil
+}
+
+// OpenOwn opens the regular file called name in an open folder for reading, through no link and only if it is
+// this user's own.
+func OpenOwn(ctx context.Context, folder *os.Root, name string) (*File, error) {
+	f, err := ownfile.Open(folder, name, os.O_RDONLY)
 	if err != nil {
 		return nil, bare(err)
 	}
