@@ -51,6 +51,8 @@ type ApplyReport struct {
 	Rows    int64
 	Bytes   int64
 	Resumed Resumed
+
+	Warnings []string // of what others have put where interrupted runs leave what they have finished
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or

@@ -59,16 +59,15 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 			head.Weight += n
 		}
 	}
-	out, err := atomicfile.Create(ctx, path)
+	create := atomicfile.Create
+	if secretive(c.list, h.Options) {
+		create = atomicfile.CreatePrivate
+	}
+	out, err := create(ctx, path)
 	if err != nil {
 		return h, err
 	}
 	defer out.Close()
-	if secretive(c.list, h.Options) {
-		if err := out.Private(); err != nil {
-			return h, err
-		}
-	}
 	if head.ID, err = planfile.Write(out, head, c.freezeFiles(head.Catalog)); err != nil {
 		return h, err
 	}

@@ -134,6 +134,7 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 
 // written says what was written to output, and what of it an interrupted run had.
 func (c *cli) written(output string, done chunkio.ApplyReport) error {
+	c.warn(done.Warnings)
 	r := done.Resumed
 	switch {
 	case r.Rows > 0:

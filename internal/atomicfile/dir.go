@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,9 +16,13 @@ import (
 // Dir is a folder that appears at its place whole or not at all. One in a store cannot
 // appear at once: see objectDir for what takes the place of that.
 type Dir struct {
-	path, temp string
+	path       string
+	in         *os.Root // the folder that it is to appear in,
+	name, temp string   // which has it by this name, and until then by the other one
+	root       *os.Root // itself
 	lock       *os.File
 	finished   *finishedList // of ResumeDir; else nil
+	remarks    []string      // of ResumeDir, on what others have put in its way
 	objects    *objectDir    // of a store, in place of all of the above but path
 	done       bool
 }
@@ -33,7 +38,11 @@ func CreateDir(ctx context.Context, path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return createTempDir(path)
+	in, name, err := openParent(path)
+	if err != nil {
+		return nil, err
+	}
+	return createTempDir(in, name, path)
 }
 
 // inStore is the Dir of a folder in a store.
@@ -44,18 +53,29 @@ func inStore(o *objectDir, err error) (*Dir, error) {
 	return &Dir{path: o.at.Name(), objects: o}, nil
 }
 
-// createTempDir makes a temporary folder of path.
-func createTempDir(path string) (*Dir, error) {
-	sweepTemps(path)
-	d := &Dir{path: path}
-	err := makeTemp(path, func(temp string) error {
-		d.temp = temp
-		return os.Mkdir(temp, 0o777)
-	}, func() (f *os.File, err error) {
-		d.lock, err = os.Open(d.temp)
-		return d.lock, err
+// createTempDir makes a temporary folder of name, in which others have no rights until Commit. It
+// closes in where that fails.
+func createTempDir(in *os.Root, name, path string) (*Dir, error) {
+	sweepTemps(in, name)
+	d := &Dir{path: path, in: in, name: name}
+	var err error
+	d.lock, d.temp, err = makeTemp(in, name, path, func(temp string) (lock *os.File, err error) {
+		if d.root != nil {
+			d.root.Close() // another run has it
+		}
+		if err := in.Mkdir(temp, 0o700); err != nil {
+			return nil, err
+		}
+		if d.root, err = in.OpenRoot(temp); err != nil {
+			return nil, fs.ErrExist // swept away
+		}
+		return d.root.Open(".")
 	})
 	if err != nil {
+		if d.root != nil {
+			d.root.Close()
+		}
+		in.Close()
 		return nil, err
 	}
 	return d, nil
@@ -77,7 +97,15 @@ func newFolder(path string) (string, error) {
 }
 
 // Path is the temporary folder to build in, empty for a folder in a store.
-func (d *Dir) Path() string { return d.temp }
+func (d *Dir) Path() string {
+	if d.objects != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(d.path), d.temp)
+}
+
+// Remarks are what people should hear of: what others have put where an interrupted run leaves its folder.
+func (d *Dir) Remarks() []string { return d.remarks }
 
 // Create begins to write the file at rel below the folder, whose parts are separated by slashes. It must be
 // committed before the folder is. A name that could lead out of the folder is refused, whoever made it, and so is
@@ -89,17 +117,22 @@ func (d *Dir) Create(ctx context.Context, rel string) (*File, error) {
 	if d.objects != nil {
 		return d.objects.create(ctx, rel)
 	}
-	shown := filepath.Join(d.path, rel)
-	hidden := filepath.Join(d.temp, rel)
-	if err := os.MkdirAll(filepath.Dir(hidden), 0o777); err != nil {
+	shown, folder := filepath.Join(d.path, rel), filepath.Dir(rel)
+	err := d.root.MkdirAll(folder, 0o777)
+	var in *os.Root
+	if err == nil {
+		in, err = d.root.OpenRoot(folder)
+	}
+	if err != nil {
 		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
 	}
 	if d.finished != nil && d.finished.of[rel].Place == "" {
-		if _, err := os.Lstat(hidden); err == nil {
+		if _, err := in.Lstat(filepath.Base(rel)); err == nil {
+			in.Close()
 			return nil, &stream.OutputError{Path: shown, Err: errors.New("the file system takes this name for that of another file of the folder"), Remedy: stream.PlainText("rename one of the inputs, or write one file")}
 		}
 	}
-	return createLocal(ctx, hidden, shown)
+	return createIn(ctx, in, filepath.Base(rel), shown, 0o666)
 }
 
 // Commit makes everything in the folder durable and renames it to its place, or marks it
@@ -115,37 +148,57 @@ func (d *Dir) Commit(ctx context.Context) error {
 	}
 	err := faults.Of(ctx).Changing(d.path, "sync")
 	if err == nil {
-		err = syncTree(d.temp)
+		err = syncTree(d.root, ".")
 	}
 	if err == nil && d.finished != nil { // as late as can be: a run that is killed before is gone on with
-		err = errors.Join(d.finished.file.Close(), os.Remove(filepath.Join(d.temp, finishedName)), syncDir(d.temp))
+		err = errors.Join(d.finished.file.Close(), d.root.Remove(finishedName), syncDir(d.root, "."))
+	}
+	if err == nil {
+		err = d.giveRights()
 	}
 	if err == nil {
 		// Rename does not replace a folder; Remove takes an empty one only.
-		if err = os.Remove(d.path); errors.Is(err, fs.ErrNotExist) {
+		if err = d.in.Remove(d.name); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}
 	if closeBeforeRename {
 		d.lock.Close()
+		d.root.Close()
 	}
 	if err == nil {
 		err = faults.Of(ctx).Changing(d.path, "rename")
 	}
 	if err == nil {
-		err = os.Rename(d.temp, d.path)
+		err = d.in.Rename(d.temp, d.name)
 	}
 	if err != nil {
 		_ = d.Abort(ctx) // nothing can be left of a local folder that is worth a word
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	d.done = true
-	err = syncDir(filepath.Dir(d.path))
-	d.lock.Close()
+	err = syncDir(d.in, ".")
+	d.close()
 	if err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: Remedy(err)}
 	}
 	return nil
+}
+
+// giveRights gives the folder the mode of the empty one that it replaces, or of any new folder.
+func (d *Dir) giveRights() error {
+	if there, err := d.in.Lstat(d.name); err == nil && ownfile.CheckFolder(there) == nil {
+		return ownfile.KeepMode(d.lock, there)
+	}
+	const probe = ".ufs-mode" // has what umask and lists of the parent folder leave
+	if err := d.root.Mkdir(probe, 0o777); err != nil {
+		return err
+	}
+	fresh, err := d.root.Lstat(probe)
+	if err == nil {
+		err = ownfile.KeepMode(d.lock, fresh)
+	}
+	return errors.Join(err, d.root.Remove(probe))
 }
 
 // Abort removes what was built; after a Commit that succeeded it does nothing. The error
@@ -161,29 +214,44 @@ func (d *Dir) Abort(ctx context.Context) error {
 	if d.finished != nil {
 		d.finished.file.Close()
 	}
+	removeContents(d.root)
 	if closeBeforeRename {
 		d.lock.Close()
+		d.root.Close()
+		_ = d.in.RemoveAll(d.temp) // where a Commit had closed it
 	}
-	os.RemoveAll(d.temp)
-	d.lock.Close()
+	_ = d.in.Remove(d.temp) // what is there in spite of that stays
+	d.close()
 	return nil
 }
 
-// syncTree makes all files and folders under root durable.
-func syncTree(root string) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return syncDir(path)
-		case !d.Type().IsRegular():
-			return nil
+// close gives up the local folder to whoever takes it. Files may be closed twice.
+func (d *Dir) close() {
+	d.lock.Close()
+	d.root.Close()
+	d.in.Close()
+}
+
+// syncTree makes all files and folders in a folder durable.
+func syncTree(root *os.Root, folder string) error {
+	entries, err := readDir(root, folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		var err error
+		switch name := filepath.Join(folder, e.Name()); {
+		case e.IsDir():
+			err = syncTree(root, name)
+		case e.Type().IsRegular():
+			var f *os.File
+			if f, err = root.OpenFile(name, os.O_RDWR, 0); err == nil {
+				err = errors.Join(f.Sync(), f.Close())
+			}
 		}
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
 			return err
 		}
-		return errors.Join(f.Sync(), f.Close())
-	})
+	}
+	return syncDir(root, folder)
 }

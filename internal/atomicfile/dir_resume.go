@@ -2,12 +2,14 @@ package atomicfile
 
 import (
 	"context"
-	"io/fs"
+	"errors"
+	"fmt"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -45,59 +47,100 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 
 // resumeTemp is the temporary folder of path that the last run has left, or a new one.
 func resumeTemp(path string) (d *Dir, err error) {
-	for temp, isDir := range temps(path) {
-		if !isDir {
-			continue
+	in, name, err := openParent(path)
+	if err != nil {
+		return nil, err
+	}
+	var remarks []string
+	for temp, isDir := range temps(in, name) {
+		shown := filepath.Join(filepath.Dir(path), temp)
+		lock, busy, err := lockStale(in, temp, isDir)
+		if errors.Is(err, ownfile.ErrForeign) {
+			remarks = append(remarks, fmt.Sprintf("%s stays, and nothing in it is used: %v", shown, err))
 		}
-		lock, busy := lockStale(temp, true)
 		switch {
-		case busy:
+		case busy && isDir:
 			if d != nil {
 				d.lock.Close()
+				d.root.Close()
 			}
-			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", temp), Remedy: stream.PlainText("wait until that has ended, or name another output")}
+			in.Close()
+			return nil, &stream.OutputError{Path: path, Err: stream.Errorf("another run is building it, in %s", shown), Remedy: stream.PlainText("wait until that has ended, or name another output")}
 		case lock == nil:
-		case d == nil && isAt(lock, temp):
-			d = &Dir{path: path, temp: temp, lock: lock}
-		default:
-			lock.Close()
+			continue
+		case isDir && d == nil && isAt(lock, in, temp):
+			folder, err := openLeft(in, temp)
+			if err == nil {
+				d = &Dir{path: path, in: in, name: name, temp: temp, root: folder, lock: lock}
+				continue
+			}
+			remarks = append(remarks, fmt.Sprintf("what an interrupted run has left in %s is not gone on with: %v", shown, err))
 		}
+		lock.Close()
 	}
 	if d == nil {
-		return createTempDir(path)
+		if d, err = createTempDir(in, name, path); err != nil {
+			return nil, err
+		}
+	} else {
+		sweepTemps(in, name) // what older runs have left
 	}
-	sweepTemps(path) // what older runs have left
+	d.remarks = remarks
 	return d, nil
+}
+
+// openLeft opens the temporary folder that a run has left, in which nobody else can have written.
+func openLeft(in *os.Root, temp string) (*os.Root, error) {
+	folder, err := ownfile.OpenFolder(in, temp)
+	if err != nil {
+		return nil, err
+	}
+	info, err := folder.Stat(".")
+	if err == nil && ownfile.OthersRights(info)&0o022 != 0 {
+		err = errors.New("other users can write there")
+	}
+	if err == nil && !isTemp(folder) {
+		err = errors.New("it is none that a run has made")
+	}
+	if err != nil {
+		folder.Close()
+		return nil, err
+	}
+	return folder, nil
 }
 
 // takeUp reads which files are finished, and removes all others and those that are not wanted.
 func (d *Dir) takeUp(wanted func(rel string) bool) (err error) {
-	if d.finished, err = openFinished(filepath.Join(d.temp, finishedName)); err != nil {
+	if d.finished, err = openFinished(d.root); err != nil {
 		return err
 	}
-	var folders []string
-	err = filepath.WalkDir(d.temp, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || path == d.temp {
-			return err
-		}
-		rel, err := filepath.Rel(d.temp, path)
-		rel = filepath.ToSlash(rel)
-		switch _, finished := d.finished.of[rel]; {
-		case err != nil:
-			return err
-		case e.IsDir():
-			folders = append(folders, path)
-			return nil
-		case finished && wanted(rel), rel == finishedName:
-			return nil
-		}
-		return os.Remove(path)
-	})
-	// A folder that is empty now may stand where a file is to be. Those within it come behind it.
-	for _, folder := range slices.Backward(folders) {
-		_ = os.Remove(folder) // which refuses one that is not empty
+	return d.removeUnfinished(".", wanted)
+}
+
+// removeUnfinished removes what is in a folder and not finished or not wanted. A folder that is empty
+// then may stand where a file is to be.
+func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) error {
+	entries, err := readDir(d.root, folder)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range entries {
+		rel := path.Join(folder, e.Name())
+		if e.IsDir() {
+			if err := d.removeUnfinished(rel, wanted); err != nil {
+				return err
+			}
+			_ = d.root.Remove(rel) // which refuses one that is not empty
+			continue
+		}
+		if _, finished := d.finished.of[rel]; rel == finishedName || finished && wanted(rel) {
+			continue
+		}
+		if err := d.root.Remove(rel); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Fate is what has become of a file that an earlier run may have finished.
@@ -121,7 +164,7 @@ func (d *Dir) Finished(ctx context.Context, rel, recipe string) (f Finished, fat
 		same = func() bool { return d.objects.same(ctx, f) }
 	case d.finished != nil:
 		f = d.finished.of[rel]
-		same = func() bool { return f.same(ctx, filepath.Join(d.temp, rel)) }
+		same = func() bool { return f.same(ctx, d.root, rel) }
 	}
 	switch {
 	case f.Place == "":
@@ -178,7 +221,7 @@ func (d *Dir) Leave(ctx context.Context) (temp string, ok bool) {
 	if d.finished == nil || len(d.finished.of) == 0 {
 		return "", false
 	}
-	if f, busy := lockStale(d.temp, true); !busy { // the file system has no locks
+	if f, busy, _ := lockStale(d.in, d.temp, true); !busy { // the file system has no locks
 		if f != nil {
 			f.Close()
 		}
@@ -186,6 +229,6 @@ func (d *Dir) Leave(ctx context.Context) (temp string, ok bool) {
 	}
 	d.done = true
 	d.finished.file.Close()
-	d.lock.Close()
-	return d.temp, true
+	d.close()
+	return d.Path(), true
 }

@@ -97,8 +97,10 @@ func TestResumeDir(t *testing.T) {
 
 // However a list was torn or damaged, no file is taken for finished that is not in it.
 func TestDamagedListOfFinished(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "list")
-	l := must.Get(openFinished(path))(t)
+	folder := must.Get(os.OpenRoot(t.TempDir()))(t)
+	defer folder.Close()
+	path := filepath.Join(folder.Name(), finishedName)
+	l := must.Get(openFinished(folder))(t)
 	for i := range 3 {
 		must.Do(t, l.add(Finished{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
 	}
@@ -107,10 +109,10 @@ func TestDamagedListOfFinished(t *testing.T) {
 	check := func(damaged []byte, least int) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, damaged, 0o600))
-		l := must.Get(openFinished(path))(t)
+		l := must.Get(openFinished(folder))(t)
 		must.Do(t, l.add(Finished{Place: "next"}))
 		must.Do(t, l.file.Close())
-		l = must.Get(openFinished(path))(t)
+		l = must.Get(openFinished(folder))(t)
 		must.Do(t, l.file.Close())
 		if _, ok := l.of["next"]; !ok {
 			t.Errorf("a line behind %q is lost", damaged)

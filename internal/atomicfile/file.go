@@ -8,12 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -24,10 +24,12 @@ import (
 // renames. The bytes of an object in a store go to a Spool, which Commit uploads. Not safe
 // for concurrent use.
 type File struct {
-	path    string // where it is to appear, for people
-	target  string // what temp is renamed to
-	temp    string
+	path    string   // where it is to appear, for people
+	in      *os.Root // the folder that it is to appear in,
+	name    string   // which has it by this name,
+	temp    string   // and until then by this one
 	f       *os.File
+	there   fs.FileInfo  // what it replaces and takes the mode of; else nil
 	spool   *Spool       // in place of temp, for an object; f is its file
 	upload  func() error // of the spool
 	object  store.Object // that the upload has made
@@ -54,30 +56,91 @@ func Create(ctx context.Context, path string) (*File, error) {
 		}
 		return createObject(ctx, store.New(store.Options{}), l, nil, nil)
 	}
-	local, err := place.Local(path)
-	if err != nil {
-		return nil, err
-	}
-	sweepTemps(local)
-	return createLocal(ctx, local, local)
+	return createLocal(ctx, path, 0o666)
 }
 
-// createLocal is Create for a file where nothing is to be swept; shown is how errors call it.
-func createLocal(ctx context.Context, path, shown string) (*File, error) {
-	if err := checkFile(path, shown); err != nil {
+// CreatePrivate is Create for a file that no other user is to read. Who may read an object, its bucket says.
+func CreatePrivate(ctx context.Context, path string) (*File, error) {
+	if place.IsURL(path) {
+		return Create(ctx, path)
+	}
+	return createLocal(ctx, path, 0o600)
+}
+
+// CreateIn is CreatePrivate for the file called name in an open folder; shown is how errors call it.
+func CreateIn(ctx context.Context, folder *os.Root, name, shown string) (*File, error) {
+	in, err := folder.OpenRoot(".")
+	if err != nil {
+		return nil, &stream.OutputError{Path: shown, Err: err, Remedy: Remedy(err)}
+	}
+	sweepTemps(in, name)
+	return createIn(ctx, in, name, shown, 0o600)
+}
+
+// createLocal makes a file of at most these rights, which the umask may lessen, and what it replaces.
+func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, error) {
+	path, err := place.Local(path)
+	if err != nil {
 		return nil, err
 	}
-	a := &File{path: shown, target: path, disk: faults.Of(ctx)}
-	err := makeTemp(path, func(temp string) (err error) {
-		a.temp = temp
-		// 0o666 leaves the permissions to the user's umask, as for any other file.
-		a.f, err = os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		return err
-	}, func() (*os.File, error) { return a.f, nil })
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	in, name, err := openParent(path)
 	if err != nil {
-		if out := (*stream.OutputError)(nil); errors.As(err, &out) {
-			out.Path = shown
-		}
+		return nil, err
+	}
+	sweepTemps(in, name)
+	var there fs.FileInfo
+	if perm != 0o600 { // else that is all the same
+		there = replacedFile(in, name)
+	}
+	if there != nil {
+		perm &= there.Mode().Perm() | 0o600
+	}
+	a, err := createIn(ctx, in, name, path, perm)
+	if err != nil {
+		return nil, err
+	}
+	a.there = there
+	return a, nil
+}
+
+// replacedFile is the file that one of that name takes the place of, nil if there is none or a link to one.
+func replacedFile(in *os.Root, name string) fs.FileInfo {
+	if there, err := in.Lstat(name); err == nil && there.Mode().IsRegular() {
+		return there
+	}
+	return nil
+}
+
+// keepMode gives the file the mode of the one that it replaces. What somebody else has put there gives
+// nobody a right that a new file would not, and may take some.
+func (a *File) keepMode() error {
+	switch {
+	case a.there == nil:
+		return nil
+	case ownfile.IsOurs(a.there):
+		return ownfile.KeepMode(a.f, a.there)
+	}
+	now, err := a.f.Stat()
+	if err != nil {
+		return err
+	}
+	if mode := now.Mode().Perm() & (a.there.Mode().Perm() | 0o600); mode != now.Mode().Perm() {
+		return a.f.Chmod(mode)
+	}
+	return nil
+}
+
+// createIn makes a file called name in a folder, which is the file's from now on; shown is how errors call it.
+func createIn(ctx context.Context, in *os.Root, name, shown string, perm fs.FileMode) (a *File, err error) {
+	a = &File{path: shown, in: in, name: name, disk: faults.Of(ctx)}
+	a.f, a.temp, err = makeTemp(in, name, shown, func(temp string) (*os.File, error) {
+		return in.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+	})
+	if err != nil {
+		in.Close()
 		return nil, err
 	}
 	a.buffer()
@@ -85,9 +148,9 @@ func createLocal(ctx context.Context, path, shown string) (*File, error) {
 }
 
 // checkFile refuses what is no place for a file.
-func checkFile(path, shown string) error {
+func checkFile(path string) error {
 	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
-		return &stream.OutputError{Path: shown, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
+		return &stream.OutputError{Path: path, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
 	}
 	return nil
 }
@@ -100,7 +163,7 @@ func (a *File) buffer() {
 type atomicSink File
 
 func (s *atomicSink) Write(p []byte) (int, error) {
-	if err := s.disk.Changing(s.target, "write"); err != nil {
+	if err := s.disk.Changing(s.path, "write"); err != nil {
 		return 0, err
 	}
 	n, err := s.f.Write(p)
@@ -135,14 +198,6 @@ func (a *File) Restart() error {
 	return a.fail(err)
 }
 
-// Private keeps other users from reading the file. Who may read an object, its bucket says.
-func (a *File) Private() error {
-	if a.err != nil || a.spool != nil {
-		return a.err
-	}
-	return a.fail(a.f.Chmod(0o600))
-}
-
 // Advise sets what to do where the file cannot be written: to name another place for it, unless its caller knows better.
 func (a *File) Advise(remedy stream.Text) { a.advice = remedy }
 
@@ -171,7 +226,7 @@ func (a *File) Reopen() (Reader, error) {
 	if a.spool != nil {
 		return spoolReader{io.NewSectionReader(a.f, 0, a.written)}, nil
 	}
-	f, err := os.Open(a.temp)
+	f, err := a.in.Open(a.temp)
 	if err != nil {
 		return nil, &stream.OutputError{Path: a.path, Err: err, Remedy: Remedy(err)}
 	}
@@ -201,24 +256,27 @@ func (a *File) Commit() error {
 		return a.err
 	}
 	a.done = true
-	_ = a.fail(syncDir(filepath.Dir(a.target)))
+	_ = a.fail(syncDir(a.in, "."))
 	a.f.Close() // synced above: nothing is left to fail
 	a.endDir()
 	return a.err
 }
 
 func (a *File) sync() error {
-	if err := a.disk.Changing(a.target, "sync"); err != nil {
+	if err := a.disk.Changing(a.path, "sync"); err != nil {
+		return err
+	}
+	if err := a.keepMode(); err != nil {
 		return err
 	}
 	return a.f.Sync()
 }
 
 func (a *File) rename() error {
-	if err := a.disk.Changing(a.target, "rename"); err != nil {
+	if err := a.disk.Changing(a.path, "rename"); err != nil {
 		return err
 	}
-	return os.Rename(a.temp, a.target)
+	return a.in.Rename(a.temp, a.name)
 }
 
 // commitObject uploads the spool. The store's own errors say where they happened.
@@ -246,16 +304,18 @@ func (a *File) Abort() {
 	if closeBeforeRename {
 		a.f.Close()
 	}
-	os.Remove(a.temp) // before the lock is given up
+	_ = a.in.Remove(a.temp) // before the lock is given up; what is there in spite of that stays
 	a.f.Close()
 	a.endDir()
 }
 
-// endDir removes the folder that temp was in.
+// endDir removes the folder that temp was in, and leaves the one that the file is in.
 func (a *File) endDir() {
 	if a.dir != nil {
 		_ = a.dir.Abort(context.Background()) // nothing can be left of a local folder that is worth a word
+		return
 	}
+	a.in.Close()
 }
 
 // Close is Abort, so that `defer f.Close()` cleans up whatever happens before Commit.

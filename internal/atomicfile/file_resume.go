@@ -3,13 +3,13 @@ package atomicfile
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/faults"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -31,14 +31,15 @@ func ResumeFile(ctx context.Context, path string, wanted func(Finished) bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFile(path, path); err != nil {
+	if err := checkFile(path); err != nil {
 		return nil, nil, err
 	}
 	dir, err := resumeTemp(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &File{path: path, target: path, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx)}
+	a := &File{path: path, in: dir.in, name: dir.name, temp: filepath.Join(dir.temp, growingName), dir: dir, disk: faults.Of(ctx),
+		there: replacedFile(dir.in, dir.name)}
 	marks, err := a.takeUp(ctx, wanted)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -67,10 +68,10 @@ func (e *Waits) Unwrap() error { return e.Err }
 
 // takeUp opens the file behind its last mark that holds, and strikes out those behind it.
 func (a *File) takeUp(ctx context.Context, wanted func(Finished) bool) (marks []Finished, err error) {
-	if a.dir.finished, err = openFinished(filepath.Join(a.dir.temp, finishedName)); err != nil {
+	if a.dir.finished, err = openFinished(a.dir.root); err != nil {
 		return nil, err
 	}
-	if a.f, err = os.OpenFile(a.temp, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if a.f, err = ownfile.OpenOrMake(a.dir.root, growingName, 0o666); err != nil {
 		return nil, err
 	}
 	a.buffer()
@@ -147,6 +148,14 @@ func (a *File) Mark(recipe string, rows int64, detail []byte) error {
 		a.marks++
 	}
 	return a.fail(err)
+}
+
+// Remarks are those of the folder that the file grows in, if it does.
+func (a *File) Remarks() []string {
+	if a.dir == nil {
+		return nil
+	}
+	return a.dir.remarks
 }
 
 // Refused tells why ResumeFile went on no further with what was there: a mark was not wanted (Outdated) or

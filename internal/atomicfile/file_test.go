@@ -126,7 +126,7 @@ func TestAtomicSweep(t *testing.T) {
 			t.Errorf("%s is still there", gone)
 		}
 	}
-	for _, kept := range append(others, filepath.Base(live.temp), filepath.Base(liveDir.temp)) {
+	for _, kept := range append(others, live.temp, liveDir.temp) {
 		if _, err := os.Stat(filepath.Join(dir, kept)); err != nil {
 			t.Error(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 )
 
@@ -27,14 +28,14 @@ type Finished struct {
 	Version string `json:"version,omitempty"` // of an object, as its store tells it
 }
 
-// same reports whether the file at path has the bytes that f tells of. What cannot be read has not.
-func (f Finished) same(ctx context.Context, path string) bool {
-	in, err := os.Open(path)
+// same reports whether the file at rel has the bytes that f tells of. What cannot be read has not.
+func (f Finished) same(ctx context.Context, folder *os.Root, rel string) bool {
+	in, err := ownfile.Open(folder, rel, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() != f.Bytes {
+	if info, err := in.Stat(); err != nil || info.Size() != f.Bytes {
 		return false
 	}
 	sum, part := xxhash.New(), make([]byte, 1<<20)
@@ -57,13 +58,13 @@ type finishedList struct {
 	of   map[string]Finished // by their places
 }
 
-func openFinished(path string) (*finishedList, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+func openFinished(folder *os.Root) (*finishedList, error) {
+	file, err := ownfile.OpenOrMake(folder, finishedName, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	of, torn, err := readFinished(file)
-	if err == nil && torn { // the next line must not be behind it
+	of, torn, err := readFinished(file) // to its end, where lines are added
+	if err == nil && torn {             // the next line must not be behind it
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {

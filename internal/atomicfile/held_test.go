@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"path/filepath"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -57,7 +57,8 @@ func TestHeldBytes(t *testing.T) {
 		o.takeOver(of)
 		return o
 	}
-	local := filepath.Join(t.TempDir(), finishedName)
+	local := must.Get(os.OpenRoot(t.TempDir()))(t)
+	defer local.Close()
 	for name, build := range map[string]func() *Dir{
 		"of a store":               func() *Dir { o := folder(); makeAll(o); return &Dir{objects: o} },
 		"of a store, gone on with": func() *Dir { return &Dir{objects: taken()} },

@@ -33,11 +33,9 @@ func TestHoldChild(t *testing.T) {
 	must.Do(t, err)
 	grow(t, g, nil, "one", "two")
 	// A spool has a name for a moment only, and where the system removes no open files.
-	var spool *os.File
-	must.Do(t, makeTemp(filepath.Join(dir, "spool"), func(temp string) (err error) {
-		spool, err = os.Create(temp)
-		return err
-	}, func() (*os.File, error) { return spool, nil }))
+	in := must.Get(os.OpenRoot(dir))(t)
+	_, _, err = makeTemp(in, "spool", filepath.Join(dir, "spool"), in.Create)
+	must.Do(t, err)
 	must.Get(os.Stdout.WriteString("started\n"))(t)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or nobody is left to do so
 }

@@ -16,13 +16,13 @@ const staleAge = 24 * time.Hour
 func lockTemp(*os.File) error { return nil }
 
 // lockStale cannot tell whether the process of a temporary lives.
-func lockStale(string, bool) (f *os.File, busy bool) { return nil, false }
+func lockStale(*os.Root, string, bool) (f *os.File, busy bool, err error) { return nil, false, nil }
 
-func removeStale(path string, _ bool) {
-	if fi, err := os.Stat(path); err == nil && time.Since(fi.ModTime()) > staleAge {
-		os.RemoveAll(path)
+func removeStale(in *os.Root, temp string, isDir bool) {
+	if fi, err := in.Lstat(temp); err == nil && time.Since(fi.ModTime()) > staleAge {
+		removeTemp(in, temp, isDir)
 	}
 }
 
 // syncDir does nothing: folders cannot be synced here.
-func syncDir(string) error { return nil }
+func syncDir(*os.Root, string) error { return nil }

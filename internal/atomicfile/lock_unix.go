@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 )
 
 // The temporary is renamed while still locked, so that no other run can take it for stale.
@@ -23,36 +25,39 @@ func lockTemp(f *os.File) error {
 	return nil
 }
 
-// lockStale opens and locks the temporary at path if its process has died; busy says that it
-// lives. It gives neither on file systems without locks.
-func lockStale(path string, isDir bool) (f *os.File, busy bool) {
-	// NFS gives exclusive locks only to writers, and folders open read-only.
-	flags := os.O_RDWR
+// lockStale opens and locks the temporary of that name if its process has died; busy says that it
+// lives. It gives neither on file systems without locks, and of other users: err says so.
+func lockStale(in *os.Root, temp string, isDir bool) (f *os.File, busy bool, err error) {
 	if isDir {
-		flags = os.O_RDONLY
+		var folder *os.Root
+		if folder, err = ownfile.OpenFolder(in, temp); err == nil {
+			f, err = folder.Open(".")
+			folder.Close()
+		}
+	} else {
+		f, err = ownfile.Open(in, temp, os.O_RDWR) // NFS gives exclusive locks only to writers, and folders open read-only
 	}
-	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, false
+		return nil, false, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		return nil, errors.Is(err, unix.EWOULDBLOCK)
+		return nil, errors.Is(err, unix.EWOULDBLOCK), nil
 	}
-	return f, false
+	return f, false, nil
 }
 
-// removeStale removes the temporary at path if its lock can be taken.
-func removeStale(path string, isDir bool) {
-	if f, _ := lockStale(path, isDir); f != nil {
-		os.RemoveAll(path)
+// removeStale removes the temporary of that name if its lock can be taken.
+func removeStale(in *os.Root, temp string, isDir bool) {
+	if f, _, _ := lockStale(in, temp, isDir); f != nil {
+		removeTemp(in, temp, isDir)
 		f.Close()
 	}
 }
 
 // syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
+func syncDir(in *os.Root, name string) error {
+	f, err := in.Open(name)
 	if err != nil {
 		return err
 	}

@@ -11,33 +11,37 @@ import (
 // the next run sweeps what a killed one has left.
 type Spool struct {
 	*os.File
-	name string // where it has one
+	in   *os.Root // where it has a name, and nil where it has none
+	name string
 }
 
 // NewSpool makes an empty Spool in the folder dir; stem names it while it has a name. The
 // errors are *stream.OutputError.
 func NewSpool(dir, stem string) (*Spool, error) {
-	s, path := new(Spool), filepath.Join(dir, stem)
-	sweepTemps(path)
-	err := makeTemp(path, func(temp string) (err error) {
-		s.File, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		s.name = temp
-		return err
-	}, func() (*os.File, error) { return s.File, nil })
+	path := filepath.Join(dir, stem)
+	in, name, err := openParent(path)
 	if err != nil {
 		return nil, err
 	}
-	if os.Remove(s.name) == nil {
-		s.name = ""
+	sweepTemps(in, name)
+	f, temp, err := makeTemp(in, name, path, func(temp string) (*os.File, error) {
+		return in.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	})
+	if err != nil {
+		in.Close()
+		return nil, err
 	}
-	return s, nil
+	if in.Remove(temp) == nil {
+		return &Spool{File: f}, in.Close()
+	}
+	return &Spool{f, in, temp}, nil
 }
 
 // Close gives the space back.
 func (s *Spool) Close() error {
 	err := s.File.Close()
-	if s.name != "" {
-		err = errors.Join(err, os.Remove(s.name))
+	if s.in != nil {
+		err = errors.Join(err, s.in.Remove(s.name), s.in.Close())
 	}
 	return err
 }

@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -33,81 +35,126 @@ const (
 	maxTempStem = 200
 )
 
-// tempStem is what the names of the temporaries of path in dir begin with.
-func tempStem(path string) (dir, stem string) {
+// openParent opens the folder that path is in, where path is called name. All that is done there goes
+// by it, so that a folder that others put in its place is not written to.
+func openParent(path string) (in *os.Root, name string, err error) {
 	dir, name := filepath.Split(filepath.Clean(path))
 	if dir == "" {
 		dir = "."
 	}
-	return dir, "." + name[:min(len(name), maxTempStem)] + "."
+	if fi, err := os.Stat(dir); err != nil {
+		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+	} else if !fi.IsDir() {
+		return nil, "", &stream.OutputError{Path: path, Err: fmt.Errorf("%s is not a folder", dir), Remedy: stream.PlainText("choose another place")}
+	}
+	if in, err = os.OpenRoot(dir); err != nil {
+		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+	}
+	return in, name, nil
 }
 
-// makeTemp creates and locks a temporary of path. A sweeping run may take it between its
-// creation and its lock; then another name is tried.
-func makeTemp(path string, create func(temp string) error, open func() (*os.File, error)) error {
-	dir, stem := tempStem(path)
-	if fi, err := os.Stat(dir); err != nil {
-		return &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
-	} else if !fi.IsDir() {
-		return &stream.OutputError{Path: path, Err: fmt.Errorf("%s is not a folder", dir), Remedy: stream.PlainText("choose another place")}
-	}
-	var err error
+// tempStem is what the names of the temporaries of name begin with.
+func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
+
+// makeTemp makes and locks a temporary of name, which create opens; errors call the output path. A
+// sweeping run may take it between its creation and its lock; then another name is tried.
+func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File, error)) (f *os.File, temp string, err error) {
 	for range 100 {
-		temp := filepath.Join(dir, fmt.Sprintf("%s%d-%08x%s", stem, os.Getpid(), rand.Uint32(), tempSuffix))
-		if err = create(temp); err != nil {
+		temp = fmt.Sprintf("%s%d-%08x%s", tempStem(name), os.Getpid(), rand.Uint32(), tempSuffix)
+		if f, err = create(temp); err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
-			return &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
+			return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 		}
-		var f *os.File
-		if f, err = open(); err != nil {
-			continue // swept away
-		}
-		if err = lockTemp(f); err == nil && isAt(f, temp) {
-			return nil
+		if err = lockTemp(f); err == nil && isAt(f, in, temp) {
+			return f, temp, nil
 		}
 		f.Close() // another run has it: it is for that to remove, or to go on with
 		err = errors.Join(err, errors.New("its temporary file cannot be locked"))
 	}
-	return &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
+	return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: stream.PlainText("choose another place")}
 }
 
-// isAt reports whether the open file is still the one named path.
-func isAt(f *os.File, path string) bool {
+// isAt reports whether the open file is still the one of that name.
+func isAt(f *os.File, in *os.Root, name string) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	b, err := os.Lstat(path)
+	b, err := in.Lstat(name)
 	return err == nil && os.SameFile(a, b)
 }
 
-// sweepTemps removes the temporaries of path whose process has died. What cannot be
-// removed stays: it is no reason to fail.
-func sweepTemps(path string) {
-	for temp, isDir := range temps(path) {
-		removeStale(temp, isDir)
+// sweepTemps removes the temporaries of name whose process has died. Those of other users and
+// what cannot be removed stay: that is no reason to fail.
+func sweepTemps(in *os.Root, name string) {
+	for temp, isDir := range temps(in, name) {
+		removeStale(in, temp, isDir)
 	}
 }
 
-// temps are the temporaries of path, files and folders.
-func temps(path string) iter.Seq2[string, bool] {
+// temps are what has the names of temporaries of name, and whether these are folders.
+func temps(in *os.Root, name string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
-		dir, stem := tempStem(path)
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return
-		}
+		stem := tempStem(name)
+		entries, _ := readDir(in, ".") // without the right to list the folder nothing is swept
 		for _, e := range entries {
 			n := e.Name()
 			if !strings.HasPrefix(n, stem) || !strings.HasSuffix(n, tempSuffix) || !isTempTag(n[len(stem):len(n)-len(tempSuffix)]) {
 				continue
 			}
-			if (e.Type().IsRegular() || e.IsDir()) && !yield(filepath.Join(dir, n), e.IsDir()) {
+			if !yield(n, e.IsDir()) {
 				return
 			}
 		}
+	}
+}
+
+// readDir is what a folder holds, by name.
+func readDir(in *os.Root, name string) ([]fs.DirEntry, error) {
+	f, err := in.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// isTemp reports whether a folder of this user that has the name of a temporary is one, and not another
+// that somebody has given that name: others have no rights in it, or it lists what is finished, as older
+// releases made it.
+func isTemp(folder *os.Root) bool {
+	info, err := folder.Stat(".")
+	if err == nil && ownfile.OthersRights(info) == 0 {
+		return true
+	}
+	_, err = ownfile.Look(folder, finishedName)
+	return err == nil
+}
+
+// removeTemp removes a temporary that this process has locked.
+func removeTemp(in *os.Root, temp string, isDir bool) {
+	if isDir {
+		folder, err := ownfile.OpenFolder(in, temp)
+		if err != nil {
+			return
+		}
+		if isTemp(folder) {
+			removeContents(folder)
+		}
+		folder.Close()
+	}
+	_ = in.Remove(temp) // what is there in spite of that stays
+}
+
+// removeContents empties a folder.
+func removeContents(folder *os.Root) {
+	entries, _ := readDir(folder, ".")
+	for _, e := range entries {
+		_ = folder.RemoveAll(e.Name()) // what is there in spite of that stays
 	}
 }
 
