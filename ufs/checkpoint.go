@@ -106,7 +106,7 @@ func (r *run) autoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 	}
 	folder, err := resume.Open(path, r.keeping(true))
 	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
-		r.note("nothing is saved for an interruption: %v", err)
+		r.say("nothing is saved for an interruption: %v", err)
 		return nil
 	}
 	c.folder = folder

@@ -56,6 +56,9 @@ func (e *evaluator) openBeside() error {
 	}
 	folder, err := resume.Open(path, e.q.keeping(true))
 	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
+		if e.Say != nil {
+			e.Say(stream.Textf("nothing is saved for an interruption: %v", err))
+		}
 		return nil
 	}
 	e.folder = folder

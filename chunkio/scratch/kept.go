@@ -3,12 +3,15 @@ package scratch
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -67,9 +70,9 @@ func (f *file) spare(i int) error {
 	return nil
 }
 
-// Keep makes a scratch file at path, or opens the one there as it was in state. The error is
-// a *stream.DataError where that file is none of this kind.
-func (s *Space) Keep(path, name string, total int64, record int, state *State) (*Kept, error) {
+// Keep makes a scratch file called file in an open folder, or opens the one there as it was in state. The
+// error is a *stream.DataError where that file is none of this kind. name is for messages.
+func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, state *State) (*Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state == nil {
@@ -77,12 +80,12 @@ func (s *Space) Keep(path, name string, total int64, record int, state *State) (
 			return nil, err
 		}
 	}
-	d, size, err := openKept(path, total, state == nil)
+	d, size, err := openKept(in, file, total, state == nil)
 	if err != nil {
 		return nil, s.Full(err)
 	}
 	f := s.add(name, d, total, record)
-	f.places = &places{path: path, now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
+	f.places = &places{path: filepath.Join(in.Name(), file), now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
 		sync: d.Sync, grow: func(total int64) error { return allocate(d, total) }}
 	k := &Kept{f}
 	if state == nil {
@@ -105,23 +108,27 @@ func (s *Space) Keep(path, name string, total int64, record int, state *State) (
 	return k, nil
 }
 
-// openKept opens the file at path, or makes it anew.
-func openKept(path string, total int64, anew bool) (f *os.File, size int64, err error) {
+// openKept opens the file, or makes it anew for this user alone: it holds rows.
+func openKept(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
+	f, err = ownfile.Open(in, file, os.O_RDWR)
+	if anew && errors.Is(err, fs.ErrNotExist) {
+		f, err = ownfile.Make(in, file, 0o600)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
 	if !anew {
-		if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
-			return nil, 0, err
-		}
 		fi, err := f.Stat()
 		if err != nil {
 			return nil, 0, errors.Join(err, f.Close())
 		}
 		return f, fi.Size(), nil
 	}
-	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err != nil {
-		return nil, 0, err
+	if err = f.Truncate(0); err == nil {
+		err = allocate(f, total)
 	}
-	if err := allocate(f, total); err != nil {
-		return nil, 0, errors.Join(err, f.Close(), os.Remove(path))
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close(), in.Remove(file))
 	}
 	return f, total, nil
 }

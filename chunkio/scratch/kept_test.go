@@ -17,11 +17,13 @@ import (
 func TestKeptStaysAsItWasSettled(t *testing.T) {
 	const record, total, count = 24, 4*24 + 5, 5
 	dir := t.TempDir()
+	folder, err := os.OpenRoot(dir)
+	formattest.Must(t, err)
+	defer folder.Close()
 	for settled := range 3 {
 		for writes := range 2*count + 1 {
-			path := filepath.Join(dir, "kept")
 			s := New(Options{Dir: dir})
-			f, err := s.Keep(path, "test", total, record, nil)
+			f, err := s.Keep(folder, "kept", "test", total, record, nil)
 			formattest.Must(t, err)
 			formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
 			var state State
@@ -46,7 +48,7 @@ func TestKeptStaysAsItWasSettled(t *testing.T) {
 			}))
 			formattest.Must(t, s.Close())
 			s = New(Options{Dir: dir})
-			f, err = s.Keep(path, "test", total, record, &state)
+			f, err = s.Keep(folder, "kept", "test", total, record, &state)
 			formattest.Must(t, err)
 			formattest.Must(t, goThrough(f, stream.ScratchRead, count, func(i int, rec []byte) {
 				want := make([]byte, len(rec))
@@ -69,8 +71,11 @@ func TestKeptStaysAsItWasSettled(t *testing.T) {
 func TestKeptIsCounted(t *testing.T) {
 	const record, total = 100, 1000
 	dir := t.TempDir()
+	folder, err := os.OpenRoot(dir)
+	formattest.Must(t, err)
+	defer folder.Close()
 	s := New(Options{Dir: dir, Limit: 2*total - 1})
-	f, err := s.Keep(filepath.Join(dir, "kept"), "test", total, record, nil)
+	f, err := s.Keep(folder, "kept", "test", total, record, nil)
 	formattest.Must(t, err)
 	again := func() error { return goThrough(f, stream.ScratchModify, 10, func(int, []byte) {}) }
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 10, numbered))
@@ -87,7 +92,7 @@ func TestKeptIsCounted(t *testing.T) {
 	formattest.Must(t, f.Close())
 
 	s = New(Options{Dir: dir, Limit: 2 * total})
-	f, err = s.Keep(filepath.Join(dir, "kept"), "test", total, record, &state)
+	f, err = s.Keep(folder, "kept", "test", total, record, &state)
 	formattest.Must(t, err)
 	formattest.Must(t, again())
 	formattest.Must(t, again())
@@ -104,9 +109,12 @@ func TestKeptIsCounted(t *testing.T) {
 func TestKeptDamaged(t *testing.T) {
 	const record, total, count = 16, 64, 4
 	dir := t.TempDir()
+	folder, err := os.OpenRoot(dir)
+	formattest.Must(t, err)
+	defer folder.Close()
 	path := filepath.Join(dir, "kept")
 	s := New(Options{Dir: dir})
-	f, err := s.Keep(path, "test", total, record, nil)
+	f, err := s.Keep(folder, "kept", "test", total, record, nil)
 	formattest.Must(t, err)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, count, numbered))
 	state, err := f.State()
@@ -116,7 +124,7 @@ func TestKeptDamaged(t *testing.T) {
 	formattest.Must(t, err)
 	read := func(state State) error {
 		s := New(Options{Dir: dir})
-		f, err := s.Keep(path, "test", total, record, &state)
+		f, err := s.Keep(folder, "kept", "test", total, record, &state)
 		if err == nil {
 			err = goThrough(f, stream.ScratchRead, count, func(int, []byte) {})
 		}

@@ -2,7 +2,7 @@
 // goes on from there after an interruption or a kill.
 //
 //  1. [Open] makes and locks the [Folder]: no two runs work in one. The lock goes with the
-//     process, however that ends.
+//     process, however that ends. Nobody else can read or write what is saved (package ownfile).
 //  2. [Folder.Run] opens the states of one part of a run, which an [Identity] describes: the
 //     inputs, columns and options that shape it. States of anything else are refused by the
 //     name of what differs.

@@ -38,6 +38,7 @@ type Options struct {
 // Not safe for concurrent use.
 type Folder struct {
 	path string
+	root *os.Root // itself: all that it holds is opened below it
 	opt  Options
 	lock *lock
 	made bool // by Open, so that Forget removes it
@@ -51,21 +52,20 @@ type Folder struct {
 	cost time.Duration // of the last save
 }
 
-// Open makes the folder if there is none, and locks it. It fails with a *stream.UsageError
-// while another run works in it, and with a *stream.OutputError where it cannot be made.
+// Open makes the folder if there is none, for this user alone, and locks it. It fails with a
+// *stream.UsageError while another run works in it, and with a *stream.OutputError where it cannot be
+// made, or others could read or write what is saved there.
 func Open(path string, opt Options) (*Folder, error) {
 	f := &Folder{path: path, opt: opt, now: time.Now}
 	if f.opt.Every == 0 {
 		f.opt.Every = DefaultEvery
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		f.made = true
-	}
-	if err := os.MkdirAll(path, 0o777); err != nil {
-		return nil, &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
+	if err := f.openRoot(); err != nil {
+		return nil, err
 	}
 	var err error
-	if f.lock, err = takeLock(filepath.Join(path, lockName)); err != nil {
+	if f.lock, err = takeLock(f.root); err != nil {
+		f.root.Close()
 		var busy *busyError
 		if errors.As(err, &busy) {
 			return nil, stream.Usagef("{checkpoint} %s: another run%s works in this folder; wait until it ends, or name another {checkpoint}", path, busy.by)
@@ -138,15 +138,15 @@ func (f *Folder) Close() error {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	if len(f.list("")) == 0 { // nothing was saved: nothing is left behind
-		l.remove()
-		err := l.release()
-		if f.made {
-			_ = os.Remove(f.path) // it may have got files of others
-		}
-		return err
+	empty := len(f.list("")) == 0
+	if empty { // nothing was saved: nothing is left behind
+		l.remove(f.root)
 	}
-	return l.release()
+	err := errors.Join(l.release(), f.root.Close())
+	if empty && f.made {
+		_ = os.Remove(f.path) // it may have got files of others
+	}
+	return err
 }
 
 // Forget removes what the folder holds, gives it to other runs, and removes it where it
@@ -166,9 +166,9 @@ func (f *Folder) clear() (failed error) {
 	for _, r := range f.runs {
 		r.closeLog()
 	}
-	for _, path := range append(f.list(""), f.debris()...) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
-			failed = &stream.OutputError{Path: path, Err: plain(err), Remedy: atomicfile.Remedy(err)}
+	for _, name := range f.names(func(name string) bool { return isState(name) || isDebris(name) }) {
+		if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
+			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: plain(err), Remedy: atomicfile.Remedy(err)}
 		}
 	}
 	return failed
@@ -195,7 +195,7 @@ func Forget(path string, opt Options) error {
 	}
 	f, err := Open(path, opt)
 	if err != nil {
-		if errors.As(err, new(*stream.UsageError)) {
+		if errors.As(err, new(*stream.UsageError)) || opt.Unasked { // nothing of this user's was saved there
 			return nil
 		}
 		return err
@@ -203,26 +203,29 @@ func Forget(path string, opt Options) error {
 	return f.Forget()
 }
 
-// list is the states in the folder whose names begin so; the lock is none.
+// list is the names of the states in the folder that begin so; the lock is none.
 func (f *Folder) list(prefix string) []string {
-	entries, err := os.ReadDir(f.path)
+	return f.names(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
+}
+
+// names are those of what the folder holds that are wanted.
+func (f *Folder) names(wanted func(name string) bool) (names []string) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {
 		return nil
 	}
-	var paths []string
 	for _, e := range entries {
-		if n := e.Name(); strings.HasPrefix(n, prefix) && strings.HasSuffix(n, Suffix) && n != lockName {
-			paths = append(paths, filepath.Join(f.path, n))
+		if wanted(e.Name()) {
+			names = append(names, e.Name())
 		}
 	}
-	return paths
+	return names
 }
 
-// debris is what killed runs have left of states that they were writing.
-func (f *Folder) debris() []string {
-	paths, err := filepath.Glob(filepath.Join(f.path, ".*"+Suffix+".*"))
-	if err != nil {
-		return nil // a folder whose name is no pattern
-	}
-	return paths
+// isState reports whether a state has that name.
+func isState(name string) bool { return strings.HasSuffix(name, Suffix) && name != lockName }
+
+// isDebris reports whether that is what a killed run has left of a state that it was writing.
+func isDebris(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.Contains(name, Suffix+".")
 }

@@ -2,11 +2,13 @@
 
 package resume
 
+import "os"
+
 // lock does nothing: this system has no locks that go with their process.
 type lock struct{}
 
-func takeLock(string) (*lock, error) { return new(lock), nil }
+func takeLock(*os.Root) (*lock, error) { return new(lock), nil }
 
-func (*lock) remove() {}
+func (*lock) remove(*os.Root) {}
 
 func (*lock) release() error { return nil }

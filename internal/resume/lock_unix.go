@@ -5,20 +5,23 @@ package resume
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 )
 
 // lock is a file that is locked while its process lives.
 type lock struct{ f *os.File }
 
-// takeLock locks the file at path, which it makes. On file systems without locks it takes
+// takeLock locks the lock of a folder, which it makes. On file systems without locks it takes
 // none: then nothing keeps two runs apart.
-func takeLock(path string) (*lock, error) {
+func takeLock(in *os.Root) (*lock, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o666)
+		f, err := openLock(in)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +31,7 @@ func takeLock(path string) (*lock, error) {
 		}
 		// Who had it until now may have removed the file, and another may have made a new one.
 		if mine, err := f.Stat(); err == nil {
-			if there, err := os.Lstat(path); err == nil && os.SameFile(mine, there) {
+			if there, err := in.Lstat(lockName); err == nil && os.SameFile(mine, there) {
 				if f.Truncate(0) == nil {
 					fmt.Fprintf(f, "%d\n", os.Getpid()) // for the message of a second run only
 				}
@@ -36,6 +39,19 @@ func takeLock(path string) (*lock, error) {
 			}
 		}
 		f.Close()
+	}
+}
+
+// openLock opens the file of the lock, or makes it.
+func openLock(in *os.Root) (*os.File, error) {
+	for {
+		f, err := ownfile.Open(in, lockName, os.O_RDWR)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		if f, err = in.OpenFile(lockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
 	}
 }
 
@@ -50,6 +66,6 @@ func owner(f *os.File) string {
 	return " (process " + pid + ")"
 }
 
-func (l *lock) remove() { os.Remove(l.f.Name()) }
+func (l *lock) remove(in *os.Root) { _ = in.Remove(lockName) }
 
 func (l *lock) release() error { return l.f.Close() }

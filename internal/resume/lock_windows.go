@@ -3,6 +3,7 @@ package resume
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -10,9 +11,10 @@ import (
 // lock is a file that nobody else can open while its process lives.
 type lock struct{ handle windows.Handle }
 
-// takeLock opens the file at path, which it makes, for this process alone. The system removes
+// takeLock opens the lock of a folder, which it makes, for this process alone. The system removes
 // it as it is closed, also after a kill.
-func takeLock(path string) (*lock, error) {
+func takeLock(in *os.Root) (*lock, error) {
+	path := filepath.Join(in.Name(), lockName)
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
@@ -28,6 +30,6 @@ func takeLock(path string) (*lock, error) {
 	return &lock{h}, nil
 }
 
-func (l *lock) remove() {}
+func (l *lock) remove(*os.Root) {}
 
 func (l *lock) release() error { return windows.CloseHandle(l.handle) }

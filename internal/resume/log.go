@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -72,7 +73,10 @@ func (r *Run) openLog() (*log, error) {
 		return r.log, nil
 	}
 	path := r.file(logEntry)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := ownfile.Open(r.folder.root, r.name(logEntry), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = ownfile.Make(r.folder.root, r.name(logEntry), 0o600)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +268,7 @@ func (n Numbers) logged(name string, numbers [][]float64) (marks map[string]stri
 	if n.Run == nil || !n.known || n.folder.off {
 		return nil, false, nil
 	}
-	if _, err := os.Stat(n.file(logEntry)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := n.folder.root.Lstat(n.name(logEntry)); errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	l, err := n.openLog()

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -75,16 +75,16 @@ func (f *Folder) open(ctx context.Context, part string, id Identity) (r *Run, wh
 	r = &Run{folder: f, part: part, id: id, digest: digest}
 	f.runs = append(f.runs, r)
 	path := r.file(identityEntry)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := f.root.Lstat(r.name(identityEntry)); errors.Is(err, fs.ErrNotExist) {
 		return r, why, r.Clear() // states that nothing tells the run of
 	}
-	h, err := chunkio.ReadStatsHeader(ctx, path, chunkio.FetchOptions{})
+	h, err := chunkio.ReadStatsHeader(ctx, path, f.reading())
 	if err != nil {
 		return nil, why, Damaged(path, err)
 	}
 	if h.Kind == kind && h.Options[digestEntry] == digest {
 		r.known = true
-		r.stands = slices.ContainsFunc(f.list(part+"."), func(file string) bool { return file != path && !strings.HasSuffix(file, dataSuffix) })
+		r.stands = slices.ContainsFunc(f.list(part+"."), func(file string) bool { return file != r.name(identityEntry) && !strings.HasSuffix(file, dataSuffix) })
 		f.holds = f.holds || r.stands
 		return r, why, nil
 	}
@@ -109,10 +109,14 @@ func Damaged(path string, err error) error {
 	return at
 }
 
-// file is where the state of a name is.
-func (r *Run) file(name string) string {
-	return filepath.Join(r.folder.path, r.part+"."+name+Suffix)
-}
+// reading is how states are read: nobody else may have put them there.
+func (f *Folder) reading() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.root} }
+
+// name is that of the file of a state in the folder.
+func (r *Run) name(state string) string { return r.part + "." + state + Suffix }
+
+// file is where a state is.
+func (r *Run) file(state string) string { return filepath.Join(r.folder.path, r.name(state)) }
 
 // Clear removes all states of the part.
 func (r *Run) Clear() error {
@@ -121,10 +125,18 @@ func (r *Run) Clear() error {
 	}
 	r.known, r.stands = false, false
 	r.closeLog()
-	for _, path := range r.folder.list(r.part + ".") {
-		if err := os.Remove(path); err != nil {
-			return &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.PlainText("remove it")}
+	for _, name := range r.folder.list(r.part + ".") {
+		if err := r.folder.remove(name); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// remove removes a file of the folder, if it is there.
+func (f *Folder) remove(name string) error {
+	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &stream.OutputError{Path: filepath.Join(f.path, name), Err: plain(err), Remedy: stream.PlainText("remove it")}
 	}
 	return nil
 }
@@ -161,7 +173,20 @@ func (r *Run) save(ctx context.Context, name string, marks map[string]string, se
 	for mark, value := range marks {
 		h.Options[markPrefix+mark] = value
 	}
-	return chunkio.WriteStats(ctx, r.file(name), h, sections...)
+	return r.replace(ctx, name, h, sections...)
+}
+
+// replace writes a state at once and whole, for this user alone.
+func (r *Run) replace(ctx context.Context, name string, h chunkio.StatsHeader, sections ...chunkio.Section) error {
+	f, err := atomicfile.CreateIn(ctx, r.folder.root, r.name(name), r.file(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := chunkio.WriteStatsTo(f, h, sections...); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 // identify says in the folder whose its states are, before the first.
@@ -177,7 +202,7 @@ func (r *Run) identify(ctx context.Context) error {
 	}
 	h := chunkio.StatsHeader{Kind: kind, Inputs: r.id.Inputs, Columns: r.id.Columns,
 		Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
-	if err := chunkio.WriteStats(ctx, r.file(identityEntry), h); err != nil {
+	if err := r.replace(ctx, identityEntry, h); err != nil {
 		return err
 	}
 	r.known = true
@@ -189,10 +214,7 @@ func (r *Run) Drop(name string) error {
 	if r == nil {
 		return nil
 	}
-	if err := os.Remove(r.file(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &stream.OutputError{Path: r.file(name), Err: plain(err), Remedy: stream.PlainText("remove it")}
-	}
-	return nil
+	return r.folder.remove(r.name(name))
 }
 
 // State is a state that was saved, open to be read.
@@ -208,10 +230,10 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 		return nil, nil
 	}
 	path := r.file(name)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := r.folder.root.Lstat(r.name(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	file, err := chunkio.OpenStats(ctx, path, chunkio.FetchOptions{})
+	file, err := chunkio.OpenStats(ctx, path, r.folder.reading())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
@@ -235,7 +257,7 @@ func (r *Run) Has(name string) bool {
 	if r == nil || !r.known {
 		return false
 	}
-	_, err := os.Stat(r.file(name))
+	_, err := r.folder.root.Lstat(r.name(name))
 	return err == nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -40,7 +39,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	}
 	var err error
 	if disk, ok := st.Scratch.(*scratch.Space); ok {
-		if f.named, err = disk.Keep(f.path(), name, total, record, state); err != nil {
+		if f.named, err = disk.Keep(st.in.run.folder.root, f.mark.File, name, total, record, state); err != nil {
 			return nil, err
 		}
 		f.ScratchFile = f.named
@@ -64,13 +63,11 @@ func (st *stage) newName() string {
 	for {
 		name := fmt.Sprintf("%s.%s.%d%s", st.in.run.part, st.name, st.made, dataSuffix)
 		st.made++
-		if _, err := os.Lstat(filepath.Join(st.in.run.folder.path, name)); errors.Is(err, os.ErrNotExist) {
+		if _, err := st.in.run.folder.root.Lstat(name); errors.Is(err, os.ErrNotExist) {
 			return name
 		}
 	}
 }
-
-func (f *stageFile) path() string { return filepath.Join(f.of.in.run.folder.path, f.mark.File) }
 
 // records goes through the records of memory.
 func (f *stageFile) records(mode stream.ScratchMode, do func(i int, record []byte) error) (err error) {
@@ -90,7 +87,7 @@ func (f *stageFile) records(mode stream.ScratchMode, do func(i int, record []byt
 
 // restore fills memory from its named file.
 func (f *stageFile) restore(state *scratch.State) (err error) {
-	if f.named, err = f.of.in.dumps.Keep(f.path(), f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
+	if f.named, err = f.of.in.dumps.Keep(f.of.in.run.folder.root, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
 		return err
 	}
 	return f.records(stream.ScratchWrite, f.named.Read)
@@ -100,7 +97,7 @@ func (f *stageFile) restore(state *scratch.State) (err error) {
 func (f *stageFile) state() (s scratch.State, err error) {
 	if f.memory {
 		if f.named == nil {
-			if f.named, err = f.of.in.dumps.Keep(f.path(), f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {
+			if f.named, err = f.of.in.dumps.Keep(f.of.in.run.folder.root, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {
 				return s, err
 			}
 		}
@@ -127,9 +124,7 @@ func (f *stageFile) Close() error {
 		err = errors.Join(err, f.named.Close())
 	}
 	if !f.holds {
-		if removed := os.Remove(f.path()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
-			err = errors.Join(err, &stream.OutputError{Path: f.path(), Err: plain(removed), Remedy: stream.PlainText("remove it")})
-		}
+		err = errors.Join(err, st.in.run.folder.remove(f.mark.File))
 	}
 	return err
 }

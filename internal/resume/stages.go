@@ -43,11 +43,12 @@ type Stages struct {
 func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
 	all := r.folder.list(r.part + ".")
-	for _, path := range all {
-		if strings.HasSuffix(path, dataSuffix) || path == r.file(identityEntry) {
+	for _, name := range all {
+		if strings.HasSuffix(name, dataSuffix) || name == r.name(identityEntry) {
 			continue
 		}
-		h, err := chunkio.ReadStatsHeader(ctx, path, chunkio.FetchOptions{})
+		path := filepath.Join(r.folder.path, name)
+		h, err := chunkio.ReadStatsHeader(ctx, path, r.folder.reading())
 		if err != nil {
 			return nil, Damaged(path, err)
 		}
@@ -56,13 +57,13 @@ func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) 
 			return nil, Damaged(path, err)
 		}
 		for _, f := range files {
-			named[filepath.Join(r.folder.path, f.File)] = true
+			named[f.File] = true
 		}
 	}
-	for _, path := range all {
-		if strings.HasSuffix(path, dataSuffix) && !named[path] {
-			if err := os.Remove(path); err != nil {
-				return nil, &stream.OutputError{Path: path, Err: plain(err), Remedy: stream.PlainText("remove it")}
+	for _, name := range all {
+		if strings.HasSuffix(name, dataSuffix) && !named[name] {
+			if err := r.folder.remove(name); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -99,8 +100,12 @@ func (s *Stages) Delay(ctx context.Context) (context.Context, context.CancelFunc
 // Bytes is what the scratch files of stages in the folder at path take: a run that goes on
 // from there needs no other room for them.
 func Bytes(path string) (total int64) {
-	for _, file := range (&Folder{path: path}).list("") {
-		if fi, err := os.Stat(file); err == nil && strings.HasSuffix(file, dataSuffix) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if fi, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), dataSuffix) {
 			total += fi.Size()
 		}
 	}
@@ -289,7 +294,7 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 		return stream.StageNew, Damaged(s.Path, err)
 	}
 	for _, f := range st.stood {
-		if _, err := os.Stat(filepath.Join(run.folder.path, f.File)); os.IsNotExist(err) {
+		if _, err := run.folder.root.Lstat(f.File); os.IsNotExist(err) {
 			run.folder.note("%s has lost a file of the checkpoint, %s: that part is made again", run.folder.path, f.File)
 			st.stood = nil
 			return stream.StageNew, run.Drop(st.name)

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -261,7 +261,7 @@ func TestStageWithoutRoom(t *testing.T) {
 		raise(t, f, stream.ScratchWrite)
 		must.Do(t, os.MkdirAll(filepath.Join(folder.path, "part.x.0"+dataSuffix, "x"), 0o700)) // in the way
 		err := st.Save(t.Context(), 1)
-		if unasked != (err == nil) || unasked != folder.off || !unasked && !errors.Is(err, syscall.EISDIR) {
+		if unasked != (err == nil) || unasked != folder.off || !unasked && !errors.Is(err, ownfile.ErrForeign) {
 			t.Errorf("unasked %t: %v, given up %t", unasked, err, folder.off)
 		}
 		must.Do(t, os.RemoveAll(filepath.Join(folder.path, "part.x.0"+dataSuffix)))
