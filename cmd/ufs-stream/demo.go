@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
@@ -65,7 +65,7 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 		}
 		defer os.RemoveAll(temp)
 		dir = temp
-	} else if err := os.MkdirAll(dir, 0o777); err != nil {
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return &stream.OutputError{Path: dir, Err: err, Remedy: stream.Textf("choose another --keep folder")}
 	}
 	table := planted.New(planted.Options{Seed: max(q.Seed, 1)})
@@ -137,12 +137,17 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 	case place.IsURL(dir):
 		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
 	}
+	err := os.MkdirAll(dir, 0o700)
+	var root *os.Root // of links that others may have put where the folders are to be
+	if err == nil {
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return &stream.OutputError{Path: dir, Err: err, Remedy: stream.Textf("choose another --keep folder")}
+	}
+	defer root.Close()
 	columns := 0
 	for i, folder := range made.Folders() {
-		into := filepath.Join(dir, filepath.FromSlash(folder))
-		if err := os.MkdirAll(into, 0o777); err != nil {
-			return &stream.OutputError{Path: into, Err: err, Remedy: stream.Textf("choose another --keep folder")}
-		}
 		var table []chunkio.TableColumn
 		rows := 0
 		for _, column := range made.File(i) {
@@ -152,11 +157,39 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 			table = append(table, chunkio.TableColumn{Name: column.Name, Values: column.Values})
 		}
 		columns = len(table)
-		write := func(w io.Writer) error { return chunkio.WriteTable(w, rows, table...) }
-		if err := c.write(ctx, filepath.Join(into, "part-0.parquet"), write); err != nil {
+		if err := c.writePart(ctx, root, filepath.FromSlash(folder), rows, table); err != nil {
 			return err
 		}
 	}
 	return c.print("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
 		plural(len(made.Folders()), "file"), plural(columns, "column"), plural(len(made.Factors()), "factor"))
+}
+
+// writePart writes the table of a folder of the lake.
+func (c *cli) writePart(ctx context.Context, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
+	err := lake.MkdirAll(folder, 0o700)
+	var in *os.Root
+	if err == nil {
+		in, err = lake.OpenRoot(folder)
+	}
+	if err != nil {
+		return &stream.OutputError{Path: filepath.Join(lake.Name(), folder), Err: err, Remedy: stream.Textf("choose another --keep folder")}
+	}
+	defer in.Close()
+	const name = "part-0.parquet"
+	shown := filepath.Join(lake.Name(), folder, name)
+	said := c.replacing(shown)
+	f, err := atomicfile.CreateIn(ctx, in, name, shown)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := chunkio.WriteTable(f, rows, table...); err != nil {
+		return err
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	said()
+	return nil
 }
