@@ -37,7 +37,7 @@ func newMan(c *cli) *cobra.Command {
 					continue
 				}
 				path := place.Below(dir, pageName(page)+".1")
-				if err := c.put(cmd.Context(), path, func(w io.Writer) error { return manPage(w, page) }); err != nil {
+				if err := putFile(cmd.Context(), path, func(w io.Writer) error { return manPage(w, page) }); err != nil {
 					return err
 				}
 			}

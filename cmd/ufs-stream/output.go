@@ -91,6 +91,11 @@ func (c *cli) put(ctx context.Context, path string, render func(io.Writer) error
 	if atomicfile.IsDevice(path) {
 		return writeDevice(ctx, path, render)
 	}
+	return putFile(ctx, path, render)
+}
+
+// putFile is put for a name that no user has given: a pipe or device there is refused.
+func putFile(ctx context.Context, path string, render func(io.Writer) error) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
 		return err

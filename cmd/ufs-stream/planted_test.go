@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	sure "github.com/ufs-stream/ufs-stream/internal/must"
@@ -92,5 +94,26 @@ func TestDemoFolders(t *testing.T) {
 	ends(t, exit.Fault, site, "demo", "--telemetry", "--keep", there)
 	if got := sure.Files(t, victim); len(got) > 0 {
 		t.Errorf("behind a link there are %d files", len(got))
+	}
+}
+
+// TestPlantedPipe: a pipe at the name of a chart or a page is refused, and not written to once somebody reads it.
+func TestPlantedPipe(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	must(t, "demo", "--keep", at("demo"))
+	must(t, "select", "-k", "3", at("demo"), "-o", at("selection.json"))
+	for _, args := range [][]string{{"report", at("selection.json"), "--svg", at("charts")}, {"man", at("charts")}} {
+		must(t, args...)
+		made := sure.Get(os.ReadDir(at("charts")))(t)
+		pipe := filepath.Join(at("charts"), made[len(made)-1].Name())
+		sure.Do(t, os.Remove(pipe))
+		sure.Do(t, syscall.Mkfifo(pipe, 0o600))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if r := invokeWith(ctx, nil, args...); r.code != exit.Fault || !strings.Contains(r.err, pipe) || ctx.Err() != nil {
+			t.Errorf("%q: exit code %d, want %d and something of %s:\n%s", args, r.code, exit.Fault, pipe, r.err)
+		}
+		cancel()
+		sure.Do(t, os.RemoveAll(at("charts")))
 	}
 }

@@ -119,7 +119,7 @@ func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions, input
 			}
 		}
 		for i, f := range list {
-			if err := c.put(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := putFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}
