@@ -113,8 +113,11 @@ func (f *Folder) shutOut() error {
 // unusable is the error for a folder, or what is in it, that no checkpoint can be in.
 func (f *Folder) unusable(path string, err error) error {
 	remedy := stream.Textf("choose another {checkpoint} folder")
-	if path != f.path {
+	switch {
+	case path != f.path:
 		remedy = stream.Textf("remove it, or choose another {checkpoint} folder")
+	case errors.Is(err, ownfile.ErrForeign):
+		remedy = stream.Textf("name a new folder as {checkpoint}; it may be below this one")
 	}
 	return &stream.OutputError{Path: path, Err: err, Remedy: remedy}
 }
