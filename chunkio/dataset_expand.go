@@ -174,7 +174,7 @@ func unreadLists(args []string) []stream.Text {
 func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	list, ok := listNamedBy(arg)
 	if !ok {
-		return []string{arg}, nil
+		return []string{straight(arg)}, nil
 	}
 	var content []byte
 	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
@@ -192,7 +192,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	var lines []string
 	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			lines = append(lines, line)
+			lines = append(lines, straight(line))
 		}
 	}
 	if len(lines) == 0 {

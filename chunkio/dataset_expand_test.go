@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
 // tree makes files (empty) and links (name → target) in a folder and goes there.
@@ -74,6 +75,28 @@ func TestExpand(t *testing.T) {
 		}
 		if !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: got %v, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+// TestExpandBehindLinks: behind a link to a folder .. is not the folder that the link lies in.
+func TestExpandBehindLinks(t *testing.T) {
+	tree(t, "else/sub/k.csv", "else/d/x.csv", "d/y.csv", "link -> else/sub", "x/up -> ../d")
+	full := must.Get(filepath.EvalSymlinks(must.Get(os.Getwd())(t)))(t)
+	formattest.Must(t, os.WriteFile("list", []byte("link/../d\n"), 0o600))
+	for args, want := range map[string]string{
+		"link/../d": "else/d/x.csv", "link/../d/": "else/d/x.csv", "link/../d/*": "else/d/x.csv", "link/../d/x.csv": "else/d/x.csv", "@list": "else/d/x.csv",
+		"link/..": "else/d/x.csv else/sub/k.csv", "link/../../d": "d/y.csv", "x/up/../else/d": "else/d/x.csv", full + "/link/../d": full + "/else/d/x.csv",
+		"file://" + full + "/link/../d": full + "/else/d/x.csv",
+		"else/../d":                     "d/y.csv", "./else/../d/y.csv": "./else/../d/y.csv", // as they are: nothing else is meant
+	} {
+		if got, err := expand(t, args); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v; want %s", args, got, err, want)
+		}
+	}
+	for _, args := range []string{"link/../none", "none/../d", "../..//../none/x.csv"} {
+		if got, err := expand(t, args); !isData(err) {
+			t.Errorf("%s: %q, %v", args, got, err)
 		}
 	}
 }
