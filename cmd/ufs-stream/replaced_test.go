@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
 	musts "github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
 // otherNames are further names of a file in the working directory: three spellings and two links.
@@ -177,4 +179,45 @@ func TestOutputOfAFolderStaysBelowIt(t *testing.T) {
 			t.Chdir("w")
 		}
 	}
+}
+
+// TestLogOfATableIsNotReplaced: whatever lies in the log of a Delta table may change what the table is.
+func TestLogOfATableIsNotReplaced(t *testing.T) {
+	at := folder(t)
+	deltaTable(t, at("table"), 2)
+	t.Chdir(at("."))
+	musts.Do(t, os.Symlink("table", "link"))
+	before := musts.Files(t, "table")
+	for _, out := range []string{"table/_delta_log/00000000000000000000.json", "link/_delta_log/00000000000000000007.json", "table/./_delta_log/_last_checkpoint"} {
+		for _, table := range []string{"table", "delta://table", "link"} {
+			ends(t, exit.Usage, "would take it in the next time", "select", table, "-k", "2", "--format", "json", "-o", out)
+		}
+	}
+	t.Chdir("table")
+	wantFiles(t, before)
+}
+
+// TestOutputOfStoresStaysBelowIt: files here and objects there are laid out below one folder, here or there.
+func TestOutputOfStoresStaysBelowIt(t *testing.T) {
+	inputsOfVerbs(t)
+	s := storetest.S3(t)
+	content := musts.Get(os.ReadFile("b.parquet"))(t)
+	s.Put("in/b.parquet", content)
+	musts.Do(t, os.Mkdir("w", 0o700))
+	t.Chdir("w")
+	before := musts.Files(t, "..")
+	must(t, "convert", "../data/a.parquet", s.URL("in/b.parquet"), "-o", s.URL("out"))
+	must(t, "convert", "../data/a.parquet", s.URL("in/b.parquet"), "-o", "../other/out")
+	for _, rel := range []string{"data/a.parquet", "s3/lake/in/b.parquet"} {
+		here := string(musts.Get(os.ReadFile(filepath.Join("../other/out", filepath.FromSlash(rel))))(t))
+		if there := string(musts.Get(os.ReadFile(filepath.Join(s.Dir, "out", filepath.FromSlash(rel))))(t)); there != here {
+			t.Errorf("%s has %d bytes in the store, and %d here", rel, len(there), len(here))
+		}
+		before["other/out/"+rel] = here
+	}
+	if got := musts.Get(os.ReadFile(filepath.Join(s.Dir, "in/b.parquet")))(t); !bytes.Equal(got, content) {
+		t.Errorf("the object has %d bytes, had %d", len(got), len(content))
+	}
+	t.Chdir("..")
+	wantFiles(t, before)
 }
