@@ -129,7 +129,7 @@ func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 }
 
 // expand lists the files. The output of an earlier merge that lies among them is not one of
-// them; named as one it is refused.
+// them; named as one it is refused, but for a total that every day adds to.
 func (m *merger) expand(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
@@ -146,6 +146,9 @@ func (m *merger) expand(ctx context.Context) ([]string, error) {
 	}
 	if len(paths) == 0 {
 		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.Name(m.Output))
+	}
+	if m.Decay > 0 { // today's total may take the place of yesterday's
+		return paths, nil
 	}
 	return paths, atomicfile.NotInput(ctx, m.Output, paths...)
 }

@@ -37,7 +37,7 @@ are taken in the order of their base names (bytes), so name them by date. --wind
 the last 30 and does not open the others; --decay 0.9 lets every file weigh 0.9 times what
 the one after it does. A total that was merged with --decay goes first, whatever its name:
 yesterday's total times 0.9 and today's file is today's total, without reading the other
-days again.
+days again. Only such a total may be the output as well.
 
   ufs-stream merge stats/*.ufs --window 30 -o month.ufs
   ufs-stream merge total.ufs stats/2026-11-22.ufs --decay 0.9 -o new.ufs && mv new.ufs total.ufs`,

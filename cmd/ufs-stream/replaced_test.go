@@ -123,6 +123,23 @@ func TestNoVerbReplacesItsInput(t *testing.T) {
 		}
 	}
 	wantFiles(t, before)
+	for _, total := range otherNames(t, "1.ufs")[:2] { // yesterday's total becomes today's
+		must(t, "merge", "--decay", "0.5", "1.ufs", "2.ufs", "-o", total)
+		musts.Do(t, os.WriteFile("1.ufs", []byte(before["1.ufs"]), 0o600))
+	}
+	musts.Do(t, os.Mkdir("parts", 0o700))
+	for _, name := range []string{"1.ufs", "2.ufs"} {
+		musts.Do(t, os.Rename(name, filepath.Join("parts", name)))
+	}
+	full := musts.Get(filepath.Abs("parts"))(t)
+	must(t, "merge", "parts", "-o", "parts/all.ufs")
+	all := string(musts.Get(os.ReadFile("parts/all.ufs"))(t))
+	for _, out := range []string{filepath.Join(full, "all.ufs"), "parts/../parts/all.ufs", "file://" + full + "/all.ufs"} {
+		must(t, "merge", "parts", "-o", out) // what it made before is none of the parts
+		if again := string(musts.Get(os.ReadFile("parts/all.ufs"))(t)); again != all {
+			t.Errorf("merged again to %s: %d bytes, were %d", out, len(again), len(all))
+		}
+	}
 }
 
 // wantFiles checks that the working directory has these files with these bytes.

@@ -152,10 +152,13 @@ func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
 	if place.Same(out, in) {
 		return true, nil
 	}
-	x, err1 := store.Parse(out)
-	y, err2 := store.Parse(in)
-	if err1 != nil || err2 != nil || !y.Web() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
-		return false, nil // whoever opens them finds fault with a URL
+	x, err := store.Parse(out)
+	if err != nil {
+		return false, err
+	}
+	y, err := store.Parse(in)
+	if err != nil || !y.Web() && (x.Scheme != y.Scheme || x.Bucket != y.Bucket || x.Key != y.Key) {
+		return false, err
 	}
 	if !w.looked {
 		at, err := store.Parse(w.folder)
@@ -163,8 +166,8 @@ func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
 			return false, err
 		}
 		w.looked, w.empty = true, true
-		for range w.client.List(ctx, at) { // an error is no answer: then both objects are asked for
-			w.empty = false
+		for _, err := range w.client.List(ctx, at) {
+			w.empty = errors.Is(err, store.ErrNotExist) // any other error is no answer: then both objects are asked for
 			break
 		}
 	}
@@ -173,7 +176,6 @@ func (w *waysTo) meet(ctx context.Context, out, in string) (bool, error) {
 	}
 	var seen [2]store.Object
 	for i, l := range []store.Location{x, y} {
-		var err error
 		switch seen[i], err = w.client.Stat(ctx, l); {
 		case errors.Is(err, store.ErrNotExist):
 			return false, nil
