@@ -136,6 +136,13 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 		return nil, err
 	}
 	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool)}
+	leaves := len(opt.Columns) + len(opt.Also)
+	if opt.all {
+		leaves = len(c.leaves)
+	}
+	if err := to.columnsFit(leaves); err != nil {
+		return nil, err
+	}
 	if opt.all {
 		to.columns, err = to.chooseAll(ctx)
 	} else {

@@ -31,6 +31,9 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 	defer src.Close()
 	whole := map[string]bool{} // fields that are copied with all their leaves
 	for i, l := range a.catalog.leaves {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c := copier.Column{Name: l.Name, Kind: copier.FromLeaf, Leaf: i, Element: -1}
 		top, within := l.Name, l.Path != nil
 		if within {

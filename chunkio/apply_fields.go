@@ -31,6 +31,9 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 	defer src.Close()
 	fields := make([]copier.Field, len(columns))
 	for k, c := range columns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		switch c.Kind {
 		case copier.FromSparse:
 			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros

@@ -39,8 +39,13 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			continue
 		}
 		group := w.Group(kept)
+		// Of all columns once: of those that are left, for each few of 100,000, copying took an hour.
+		scratch := scratchOf(src, g, columns)
 		for lo := 0; lo < len(columns); {
-			n, workers, err := a.window(src, i, g, columns[lo:])
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			n, workers, err := a.window(src, i, g, columns[lo:], scratch)
 			if err != nil {
 				return format.Place(a.catalog.path(i), g, "", err)
 			}
@@ -92,12 +97,25 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	return f.release, err
 }
 
-// window says how many of the columns may be open at once within the memory, and how
+// scratchOf is what copying columns of row group g takes beside them, by the number of workers.
+func scratchOf(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
+	known := map[int]int64{}
+	return func(workers int) (bytes int64, err error) {
+		bytes, ok := known[workers]
+		if !ok {
+			bytes, err = src.Scratch(g, columns, workers)
+			known[workers] = bytes
+		}
+		return bytes, err
+	}
+}
+
+// window says how many of the columns may be open at once within the memory, beside the scratch, and how
 // many workers may copy them.
-func (a *applier) window(src copier.Source, i, g int, columns []copier.Column) (n, workers int, err error) {
+func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
 	used := a.heldBytes() + src.HeldBytes() + a.matches.bytes() + a.output
 	for workers = a.opt.Threads; ; workers = (workers + 1) / 2 {
-		scratch, err := src.Scratch(g, columns, workers)
+		scratch, err := scratchOf(workers)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -143,6 +161,9 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 	var copied, sparse []copier.Target // copied by src, and spread from sparse rows
 	var tasks []copier.Task
 	for k, c := range columns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		chunks, err := group.Columns(len(fields[k].Dict))
 		if err != nil {
 			return err
@@ -181,18 +202,28 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {
+		if workCtx.Err() != nil {
+			break
+		}
 		work.Go(func() error { return format.Place(path, g, t.Column, t.Run(workCtx)) })
 	}
-	if err := work.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err() // what the tasks say is only its consequence
-		}
+	err := work.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err() // what the tasks say is only its consequence
+	}
+	if err != nil {
 		return err
 	}
 	var last errgroup.Group
 	last.SetLimit(workers)
 	for _, c := range chunks {
+		if ctx.Err() != nil {
+			break
+		}
 		last.Go(func() error { return format.Place(path, g, c.Descr().Path(), c.Finish()) })
 	}
-	return last.Wait()
+	if err := last.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
 }

@@ -80,7 +80,7 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 		g.every = markEvery
 	}
 	var err error
-	if g.recipes, err = a.recipesOf(fields); err != nil {
+	if g.recipes, err = a.recipesOf(ctx, fields); err != nil {
 		return nil, err
 	}
 	if a.opt.Form != FormParquet {
@@ -119,9 +119,12 @@ func (g *growing) wants(f atomicfile.Finished) bool {
 }
 
 // recipesOf names by input all that shapes the file up to the end of its rows.
-func (a *applier) recipesOf(fields []copier.Field) ([]string, error) {
+func (a *applier) recipesOf(ctx context.Context, fields []copier.Field) ([]string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		schema.PrintSchema(f.Node, sum, 1)
 		fmt.Fprintln(sum, f.Dict)
 	}

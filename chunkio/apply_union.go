@@ -26,6 +26,9 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 }
 
 func (a *applier) hasColumn(f *file, c copier.Column) bool {
+	if f.order == nil { // it has all columns
+		return true
+	}
 	switch c.Kind {
 	case copier.FromLeaf:
 		return f.at(c.Leaf) >= 0

@@ -82,7 +82,7 @@ func (d *Dataset) needs(memory int64) needs {
 	}
 	if d.pipe != nil {
 		n.tallest = math.MaxInt64
-		n.base += batchesHeld * batchMemory(memory)
+		n.base += batchesHeld*batchMemory(memory) + d.pipe.stream.HeldBytes()
 	}
 	if d.sparse != nil {
 		n.row = sparseEntryBytes * d.RowEntries()

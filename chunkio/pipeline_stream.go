@@ -28,7 +28,7 @@ type pipe struct {
 // batchesHeld is how many batches are in memory at once: consumed, decoded and next.
 const batchesHeld = 3
 
-// batchMemory bounds one batch: together they may take half of the memory.
+// batchMemory bounds one batch: together they may take half of the memory, and the schema the other half.
 func batchMemory(memory int64) int64 { return memory / (2 * batchesHeld) }
 
 // openPipe reads the stream's schema and, for the lengths of lists, its first batch.
@@ -41,7 +41,7 @@ func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	p.digest.reader = r
 	p.digest.sum.Reset()
 	var err error
-	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), texts)
+	p.stream, err = ipc.NewStream(&p.digest, batchMemory(memory), memory/2, texts)
 	if err != nil {
 		return nil, p.ofAllMemory(err)
 	}

@@ -81,6 +81,7 @@ func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Sec
 // WriteStatsTo writes a container. Sections stream through: it holds two blocks,
 // never a whole section.
 func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
+	h.Warnings = fewWarnings(h.Warnings)
 	header, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("statistics header: %w", err)

@@ -6,10 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -27,6 +30,7 @@ func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsH
 type StatsHead struct {
 	Header StatsHeader
 	Check  uint64 // digest of the header's bytes
+	Took   int64  // bytes of memory, to read it
 
 	lists writtenLists // of Header
 }
@@ -43,47 +47,67 @@ func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchO
 		return StatsHead{}, fetchError(path, err, stream.Textf("check the path and its permissions"))
 	}
 	defer file.Close()
-	s := &StatsReader{path: place.Name(path), file: file, like: like}
-	if err := s.readHeader(newStatsCursor(file, size)); err != nil {
+	s := &StatsReader{path: place.Name(path), file: file, like: like, memory: opt.Memory}
+	if err := s.readHeader(ctx, newStatsCursor(file, size)); err != nil {
 		if placed := (*stream.DataError)(nil); errors.As(err, &placed) || ctx.Err() != nil {
 			return StatsHead{}, err
 		}
 		return StatsHead{}, statsError(s.path, err)
 	}
-	return StatsHead{s.Header, s.check, s.lists}, nil
+	return StatsHead{s.Header, s.check, s.took, s.lists}, nil
 }
 
 // decodeHeader decodes the JSON of a header, but for the lists that s.like has.
-func (s *StatsReader) decodeHeader(text []byte) error {
+func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 	var h struct {
 		StatsHeader
-		Columns json.RawMessage `json:"columns,omitempty"` // in place of those in StatsHeader, as are the next two
-		LeftOut json.RawMessage `json:"left_out,omitempty"`
-		Decided json.RawMessage `json:"decided,omitempty"`
+		Columns  json.RawMessage `json:"columns,omitempty"` // in place of those in StatsHeader, as are the next three
+		LeftOut  json.RawMessage `json:"left_out,omitempty"`
+		Decided  json.RawMessage `json:"decided,omitempty"`
+		Warnings json.RawMessage `json:"warnings,omitempty"`
 	}
-	if err := decodeStrictly(text, &h); err != nil {
+	s.held = int64(len(text))
+	if err := s.decodeStrictly(ctx, text, &h); err != nil {
 		return err
 	}
 	if err := h.check(); err != nil {
 		return err
+	}
+	if n, err := jsonsize.Elements(ctx, h.Warnings); err != nil {
+		return err
+	} else if n > mostWarnings {
+		return stream.Errorf("it has %d warnings, at most %d are possible", n, mostWarnings)
 	}
 	s.Header, s.lists = h.StatsHeader, writtenLists{h.Columns, h.LeftOut, h.Decided}
 	like := s.like
 	if like == nil {
 		like = new(StatsHead)
 	}
-	columns, err1 := listLike(&s.lists.columns, like.lists.columns, like.Header.Columns, checkColumns)
-	leftOut, err2 := listLike(&s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
-	decided, err3 := listLike(&s.lists.decided, like.lists.decided, like.Header.Decided, nil)
-	if err := cmp.Or(err1, err2, err3); err != nil {
+	columns, err1 := listLike(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkColumns)
+	leftOut, err2 := listLike(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
+	decided, err3 := listLike(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)
+	warnings, err4 := listLike[string](ctx, s, (*[]byte)(&h.Warnings), nil, nil, nil)
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	s.Header.Columns, s.Header.LeftOut, s.Header.Decided = columns, leftOut, decided
+	s.Header.Columns, s.Header.LeftOut, s.Header.Decided, s.Header.Warnings = columns, leftOut, decided, warnings
 	return nil
 }
 
+// mostWarnings is more than any run has, which warns of columns by groups: a header of 150 MB had 15 million of
+// them, and reading it took 1.9 GB.
+const mostWarnings = 10_000
+
+// fewWarnings are the warnings that a header may have.
+func fewWarnings(all []string) []string {
+	if len(all) <= mostWarnings {
+		return all
+	}
+	return append(slices.Clone(all[:mostWarnings-1]), fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
+}
+
 // listLike decodes and checks a list, unless it is written as another one was: it is that one then.
-func listLike[T any](written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
+func listLike[T any](ctx context.Context, s *StatsReader, written *[]byte, as []byte, like []T, check func([]T) error) (list []T, err error) {
 	switch {
 	case len(*written) == 0:
 		return nil, nil
@@ -91,13 +115,27 @@ func listLike[T any](written *[]byte, as []byte, like []T, check func([]T) error
 		*written = as
 		return slices.Clip(like), nil
 	}
-	if err = decodeStrictly(*written, &list); err == nil && check != nil {
+	if err = s.decodeStrictly(ctx, *written, &list); err == nil && check != nil {
 		err = check(list)
 	}
 	return list, err
 }
 
-func decodeStrictly(text []byte, into any) error {
+// decodeStrictly decodes a part of the header, where the memory has room for it. The decoder has a copy of the
+// text, and the half of it that it has grown from.
+func (s *StatsReader) decodeStrictly(ctx context.Context, text []byte, into any) error {
+	size, err := jsonsize.Of(ctx, text, reflect.TypeOf(into).Elem())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.held += size
+	need := s.held + 3*int64(len(text))
+	if s.took = max(s.took, need); s.memory > 0 && need > s.memory {
+		return &stream.MemoryError{What: "the header of " + s.path, Need: need, Limit: s.memory, AtLeast: true}
+	}
+	if err != nil && json.Valid(text) {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

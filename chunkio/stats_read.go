@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -32,6 +31,9 @@ type StatsReader struct {
 	check    uint64     // digest of the header's bytes
 	known    bool       // the header was read before, and is not decoded again
 	like     *StatsHead // that may have the same lists; nil for none
+	memory   int64      // that the header may take; 0 means no bound
+	held     int64      // what it takes, as far as it is decoded
+	took     int64      // what reading it took, at most
 	lists    writtenLists
 	sections []statsExtent
 }
@@ -93,7 +95,9 @@ func objectIsStats(ctx context.Context, path string, opt FetchOptions, head []by
 // bytes, at the speed of the disk. An object is downloaded to a temporary file first, once.
 // Errors are *stream.DataError.
 func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader, error) {
-	return openStats(ctx, path, opt, readStats)
+	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
+		return readStats(ctx, path, file, size, opt.Memory)
+	})
 }
 
 // OpenStatsAs opens the container at path whose header was read before (ReadStatsHead), and
@@ -103,7 +107,7 @@ func OpenStats(ctx context.Context, path string, opt FetchOptions) (*StatsReader
 func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		s := &StatsReader{Header: head.Header, path: path, file: file, check: head.Check, known: true}
-		return s, s.find(size)
+		return s, s.find(ctx, size)
 	})
 }
 
@@ -157,6 +161,9 @@ var (
 
 // statsError places err and says what to do.
 func statsError(path string, err error) error {
+	if errors.As(err, new(*stream.MemoryError)) || errors.Is(err, context.Canceled) {
+		return err
+	}
 	remedy := "the file is damaged or incomplete: remove it, and scan or merge again"
 	switch {
 	case errors.Is(err, errStatsMagic):
@@ -176,10 +183,10 @@ func statsError(path string, err error) error {
 }
 
 // readStats parses and verifies a container of size bytes.
-func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
-	s := &StatsReader{path: path, file: file}
+func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory int64) (*StatsReader, error) {
+	s := &StatsReader{path: path, file: file, memory: memory}
 	c := newStatsCursor(file, size)
-	if err := s.readHeader(c); err != nil {
+	if err := s.readHeader(ctx, c); err != nil {
 		return nil, err
 	}
 	for {
@@ -212,7 +219,7 @@ func readStats(path string, file io.ReaderAt, size int64) (*StatsReader, error) 
 	return s, nil
 }
 
-func (s *StatsReader) readHeader(c *statsCursor) error {
+func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 	// A file shorter than the magic is not ours, rather than cut short.
 	if head, err := c.take(min(c.left, int64(len(statsMagic)))); err != nil {
 		return err
@@ -232,11 +239,14 @@ func (s *StatsReader) readHeader(c *statsCursor) error {
 	if length > MaxStatsHeader {
 		return fmt.Errorf("a header of %d bytes, at most %d are possible", length, MaxStatsHeader)
 	}
+	if s.memory > 0 && length > s.memory {
+		return &stream.MemoryError{What: "the header of " + s.path, Need: length, Limit: s.memory, AtLeast: true} // decoded, it takes more
+	}
 	header, err := c.take(length)
 	if err != nil {
 		return err
 	}
-	header = bytes.Clone(header)
+	c.buf = nil // it is ours
 	check, err := c.take(8)
 	if err != nil {
 		return err
@@ -252,7 +262,7 @@ func (s *StatsReader) readHeader(c *statsCursor) error {
 		return nil
 	}
 	s.check = got
-	if err := s.decodeHeader(header); err != nil {
+	if err := s.decodeHeader(ctx, header); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
 	return nil
@@ -304,9 +314,9 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 
 // find notes where the sections are, of a container whose header is known: it goes from block to
 // block by their lengths, and reads none of them.
-func (s *StatsReader) find(size int64) error {
+func (s *StatsReader) find(ctx context.Context, size int64) error {
 	c := newStatsCursor(s.file, size)
-	if err := s.readHeader(c); err != nil {
+	if err := s.readHeader(ctx, c); err != nil {
 		return err
 	}
 	// Behind the header nearly all is passed over, so nothing is buffered or summed up.

@@ -2,6 +2,7 @@ package chunkio
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -59,7 +60,7 @@ func statsBytes(t testing.TB, h StatsHeader, sections ...Section) []byte {
 
 // readAllStats reads a container as a consumer would: every section to its end.
 func readAllStats(file []byte) (*StatsReader, map[string][]byte, error) {
-	s, err := readStats("test", bytes.NewReader(file), int64(len(file)))
+	s, err := readStats(context.Background(), "test", bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		return nil, nil, statsError("test", err)
 	}
@@ -167,7 +168,7 @@ func wantDataError(t *testing.T, err error, words string) {
 func TestStatsDamage(t *testing.T) {
 	file := statsBytes(t, testStatsHeader(), Section{"g", pieces{[]byte("some numbers"), 5}}, Section{"h", pieces{make([]byte, 300), 99}})
 	readBack := func(b []byte) error {
-		_, err := readStats("test", bytes.NewReader(b), int64(len(b)))
+		_, err := readStats(t.Context(), "test", bytes.NewReader(b), int64(len(b)), 0)
 		if err != nil {
 			err = statsError("test", err)
 		}
@@ -218,7 +219,7 @@ func TestStatsStreams(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	file := statsBytes(t, StatsHeader{}, Section{"z", zeros(size)})
-	s, err := readStats("test", bytes.NewReader(file), int64(len(file)))
+	s, err := readStats(t.Context(), "test", bytes.NewReader(file), int64(len(file)), 0)
 	formattest.Must(t, err)
 	r, err := s.SectionReader("z")
 	formattest.Must(t, err)

@@ -1,10 +1,12 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -23,6 +25,12 @@ type FetchOptions struct {
 	// Folder is the open folder that a local file is in, if others may have put it there: the file is opened
 	// only if it is this user's own, and through no link. Of its path the name counts alone.
 	Folder *os.Root
+	Memory int64 // bytes that what is read may take, parsed too, where it is held whole; 0 means no bound
+}
+
+// errTooLong is the error of a document at path for which there is too little memory.
+func (o FetchOptions) errTooLong(path string, need int64) error {
+	return &stream.MemoryError{What: "reading " + place.Name(path), Need: need, Limit: o.Memory, AtLeast: true} // parsed, it takes more
 }
 
 func (o FetchOptions) client() *store.Client {
@@ -114,6 +122,40 @@ func fetchError(path string, err error, remedy stream.Text) error {
 		return err
 	}
 	return &stream.DataError{Path: place.Name(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
+}
+
+// ReadAll returns the contents of the file or object at path as [ReadWhole] hands them on, where the memory has
+// room for them.
+func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.Text) (text []byte, err error) {
+	err = ReadWhole(ctx, path, opt, remedy, func(r io.Reader) (err error) {
+		text, err = opt.readWithin(path, r)
+		return err
+	})
+	return text, err
+}
+
+// readWithin reads r to its end. The size of a file is known, and a buffer for a pipe grows: the ones before are
+// garbage beside it.
+func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
+	held, size := int64(3), int64(0)
+	if f, ok := r.(Fetched); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			held, size = 1, info.Size()
+		}
+	}
+	most := int64(math.MaxInt64) - 1
+	if o.Memory > 0 {
+		most = o.Memory / held
+	}
+	if size > most {
+		return nil, o.errTooLong(path, size)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	n, err := b.ReadFrom(io.LimitReader(r, most+1))
+	if err == nil && n > most {
+		return nil, o.errTooLong(path, held*n)
+	}
+	return b.Bytes(), err
 }
 
 // ReadWhole hands the contents of the file or object at path to read. Where it cannot be

@@ -2,14 +2,17 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -25,34 +28,31 @@ type Document struct {
 // Read reads a document of any kind, which its schema tells. The error says what is wrong
 // with it, as a *[stream.DataError] of the file name.
 func Read(name string, r io.Reader) (*Document, error) {
-	b, err := io.ReadAll(r)
+	var b []byte
+	var err error
+	if text, held := r.(*bytes.Buffer); held {
+		b = text.Bytes()
+	} else if b, err = io.ReadAll(r); err != nil {
+		return nil, Unread(name, err)
+	}
+	schema, err := schemaOf(b)
 	if err != nil {
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the path is named already
-		}
-		return nil, noResult(name, err)
-	}
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fault(name, b, err)
 	}
 	d := &Document{Name: name}
-	switch head.Schema {
+	switch schema {
 	case stream.SelectionSchema:
-		d.Selection, err = stream.DecodeSelection(bytes.NewReader(b))
+		d.Selection, err = stream.DecodeSelection(bytes.NewBuffer(b))
 	case stream.CurveSchema:
-		d.Curve, err = stream.DecodeCurve(bytes.NewReader(b))
+		d.Curve, err = stream.DecodeCurve(bytes.NewBuffer(b))
 	case stream.GridSchema:
-		d.Grid, err = stream.DecodeGrid(bytes.NewReader(b))
+		d.Grid, err = stream.DecodeGrid(bytes.NewBuffer(b))
 	case stream.EvaluationSchema:
-		d.Evaluation, err = stream.DecodeEvaluation(bytes.NewReader(b))
+		d.Evaluation, err = stream.DecodeEvaluation(bytes.NewBuffer(b))
 	case "":
 		return nil, noResult(name, errors.New("it has no schema"))
 	default:
-		return nil, noResult(name, fmt.Errorf("its schema is %q, which report does not know", cut(head.Schema, 80)))
+		return nil, noResult(name, fmt.Errorf("its schema is %q, which report does not know", cut(schema, 80)))
 	}
 	if err != nil {
 		return nil, fault(name, b, err)
@@ -61,6 +61,46 @@ func Read(name string, r io.Reader) (*Document, error) {
 		return nil, stream.Dataf(name, "%w", err)
 	}
 	return d, nil
+}
+
+// Unread is the error of a file that could not be read; what says its place or its remedy stays as it is.
+func Unread(name string, err error) error {
+	switch at := (*fs.PathError)(nil); {
+	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
+		errors.As(err, new(*stream.OutputError)), errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &at):
+		return noResult(name, at.Err) // the path is named already
+	}
+	return noResult(name, err)
+}
+
+func schemaOf(text []byte) (string, error) {
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	err := json.Unmarshal(text, &head)
+	return head.Schema, err
+}
+
+// Size is what the document in text takes in memory beside the text: [Read] does not bound it.
+func Size(ctx context.Context, text []byte) (int64, error) {
+	kinds := map[string]reflect.Type{
+		stream.SelectionSchema:  reflect.TypeFor[stream.Selection](),
+		stream.CurveSchema:      reflect.TypeFor[stream.Curve](),
+		stream.GridSchema:       reflect.TypeFor[stream.Grid](),
+		stream.EvaluationSchema: reflect.TypeFor[stream.Evaluation](),
+	}
+	schema, err := schemaOf(text)
+	kind := kinds[schema]
+	if err != nil || kind == nil {
+		return 0, ctx.Err() // which Read tells
+	}
+	size, err := jsonsize.Of(ctx, text, kind)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	return size, err
 }
 
 func noResult(name string, err error) error {

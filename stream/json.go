@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,17 +20,34 @@ func encode(w io.Writer, v any) error {
 // decode reads one JSON value into v. It refuses anything after the value, and a schema,
 // which is a field of v, other than want.
 func decode(r io.Reader, v any, schema *string, want string) error {
-	d := json.NewDecoder(r)
-	if err := d.Decode(v); err != nil {
-		return PlainJSON(err)
+	text, err := wholeText(r)
+	if err == nil {
+		err = json.Unmarshal(text, v)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	switch syntax := (*json.SyntaxError)(nil); {
+	case !errors.As(err, &syntax):
+	case strings.HasSuffix(err.Error(), "after top-level value"):
 		return errors.New("something stands behind the JSON")
+	case syntax.Offset >= int64(len(text)) && len(bytes.TrimSpace(text)) == 0:
+		err = io.EOF
+	case syntax.Offset >= int64(len(text)) && strings.HasPrefix(err.Error(), "unexpected end"):
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return PlainJSON(err)
 	}
 	if *schema != want {
 		return fmt.Errorf("schema is %q, want %q", *schema, want)
 	}
 	return nil
+}
+
+// wholeText reads r to its end. A bytes.Buffer has it already: a second copy of a long document would count.
+func wholeText(r io.Reader) ([]byte, error) {
+	if b, ok := r.(*bytes.Buffer); ok {
+		return b.Bytes(), nil
+	}
+	return io.ReadAll(r)
 }
 
 // PlainJSON says what encoding/json found wrong in words about the file: its own are about the

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -125,22 +124,4 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 		}
 	}
 	return q.wholeLimit(do(&q, opt))
-}
-
-// ReadSelection reads a Selection from a JSON file or object.
-func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (s *stream.Selection, err error) {
-	name := place.Name(path)
-	err = chunkio.ReadWhole(ctx, path, opt, stream.Textf("check the path of {selection}"), func(r io.Reader) error {
-		if s, err = stream.DecodeSelection(r); err != nil {
-			return &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Selected) == 0 {
-		return nil, stream.Dataf(name, "the selection has no features")
-	}
-	return s, nil
 }

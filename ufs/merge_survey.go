@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -144,6 +145,7 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 		reads := make([]chan headRead, len(paths))
 		started := 0
 		var like *chunkio.StatsHead // the first one: columns of others that are the same are shared
+		from := m.q.fetching()
 		defer func() {
 			cancel()
 			for _, r := range reads[:started] {
@@ -153,12 +155,16 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 			}
 		}()
 		for i := range paths {
-			for ; started < min(i+width, len(paths)); started++ {
+			if i == 1 { // what the first took tells how many are read at a time, and what each may take
+				width = int(max(min(int64(width), from.Memory/(2*max(like.Took, 1))), 1))
+				from.Memory /= int64(width)
+			}
+			for ; started < min(i+width, len(paths)) && (i > 0 || started == 0); started++ {
 				r, path, beside := make(chan headRead, 1), paths[started], like
 				reads[started] = r
 				go func() {
-					head, err := chunkio.ReadStatsHead(ctx, path, beside, m.q.fetching())
-					r <- headRead{head, err}
+					head, err := chunkio.ReadStatsHead(ctx, path, beside, from)
+					r <- headRead{head, m.ofAllMemory(err)}
 				}()
 			}
 			head := <-reads[i]
@@ -171,6 +177,17 @@ func (m *merger) heads(ctx context.Context, paths []string) iter.Seq2[int, headR
 			}
 		}
 	}
+}
+
+// ofAllMemory turns a complaint of reading a header about its share of the memory into one about the limit.
+func (m *merger) ofAllMemory(err error) error {
+	short, ok := errors.AsType[*stream.MemoryError](err)
+	if !ok || !short.OfMemory() {
+		return err
+	}
+	whole, all := *short, m.q.fetching().Memory
+	whole.Need = int64(float64(short.Need) * float64(all) / float64(short.Limit))
+	return m.q.wholeLimit(&whole)
 }
 
 // alikeHeaders says in what two files differ that cannot be added up, and else how the columns of a

@@ -102,7 +102,7 @@ func partName(s chunkio.Shard) string {
 func (r *run) partThere(ctx context.Context, path string, from method.From) (*Gathered, error) {
 	h, found, err := chunkio.FindStatsHeader(ctx, path, r.fetching())
 	if err != nil || !found {
-		return nil, err
+		return nil, r.wholeLimit(err)
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
 	if r.sketchRows > 0 {

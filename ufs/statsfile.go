@@ -132,12 +132,17 @@ func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
 // openStats opens a statistics file to read all that is wanted of it: one in a store is
 // downloaded by this.
 func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
-	return chunkio.OpenStats(ctx, path, q.fetching())
+	file, err := chunkio.OpenStats(ctx, path, q.fetching())
+	return file, q.wholeLimit(err)
 }
 
 // fetching says how files that are no data are fetched.
 func (q *Request) fetching() chunkio.FetchOptions {
-	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
+	from := chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
+	if q.Memory > 0 {
+		from.Memory = max(q.Memory-programBytes, 1)
+	}
+	return from
 }
 
 // isKind refuses a file at path of a kind that no statistics have.

@@ -82,7 +82,7 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	if err := atomicfile.NotInput(cmd.Context(), o.output.path, o.selection); err != nil {
 		return err
 	}
-	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}); err != nil {
+	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory}); err != nil {
 		return err
 	}
 	r.Threads, r.Memory, r.Output, r.Spelling = q.Threads, q.Memory, q.Output, q.Spelling

@@ -43,6 +43,7 @@ and which settings differ. Both may lie in object stores.
 		RunE: func(cmd *cobra.Command, args []string) error { return c.diff(cmd.Context(), args, &o) },
 	}
 	o.stores(cmd.Flags())
+	o.memoryOfResults(cmd.Flags())
 	o.output.add(cmd.Flags(), verdictFormats()...)
 	return cmd
 }
@@ -57,14 +58,11 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
-	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter)}
-	var sides [2]*stream.Selection
-	for i, path := range args {
-		s, err := ufs.ReadSelection(ctx, path, from)
-		if err != nil {
-			return err
-		}
-		sides[i] = s
+	c.boundMemory(int64(o.memory))
+	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
+	sides, err := ufs.ReadSelections(ctx, args, from)
+	if err != nil {
+		return err
 	}
 	c.noteTransfer(from.Meter.Transfer())
 	d := ufs.Diff(sides[0], sides[1])

@@ -122,7 +122,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	if err := e.Check(cmd.Context()); err != nil {
 		return err
 	}
-	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}); err != nil {
+	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory}); err != nil {
 		return err
 	}
 	r, err := ufs.Eval(cmd.Context(), e)
@@ -140,6 +140,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 // namedSelections reads the files of --selection, each of which may have a name before it.
 func namedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
+	var paths []string
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
 		// The query of a URL has = as well.
@@ -154,14 +155,14 @@ func namedSelections(ctx context.Context, args []string, output string, opt chun
 		case !named && len(args) > 1:
 			name = strings.TrimSuffix(place.Base(path), ".json")
 		}
-		s, err := ufs.ReadSelection(ctx, path, opt)
-		if err != nil {
-			return nil, err
-		}
-		if err := atomicfile.NotInput(ctx, output, path); err != nil {
-			return nil, err
-		}
-		list = append(list, ufs.NamedSelection{Name: name, Path: path, Selection: s})
+		list, paths = append(list, ufs.NamedSelection{Name: name, Path: path}), append(paths, path)
 	}
-	return list, nil
+	all, err := ufs.ReadSelections(ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range all {
+		list[i].Selection = s
+	}
+	return list, atomicfile.NotInput(ctx, output, paths...)
 }

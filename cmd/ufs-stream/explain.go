@@ -79,7 +79,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 	if err != nil {
 		return err
 	}
-	s, err := ufs.ReadSelection(ctx, o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter})
+	s, err := ufs.ReadSelection(ctx, o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory})
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,20 @@ func (f *requestFlags) stores(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
+// defaultMemory is the memory limit of all verbs.
+const defaultMemory = 2 << 30
+
+// memoryOfResults adds the memory limit of a verb that reads results alone.
+func (f *requestFlags) memoryOfResults(fs *pflag.FlagSet) {
+	f.memory = defaultMemory
+	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB")
+}
+
 // limits adds the bounds of a run.
 func (f *requestFlags) limits(fs *pflag.FlagSet) {
-	f.memory = 2 << 30
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
+	f.memory = defaultMemory
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and without -k, too little to tell how many are worth keeping means 50; the output says so)")
 }
 
@@ -175,8 +184,7 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
-	c.restore()
-	c.restore = ufs.Bound(q.Memory)
+	c.boundMemory(q.Memory)
 	q.Meter = new(stream.Meter)
 	q.Progress, q.Note, q.Say, q.Spelling = c.progressOf(q.Meter), c.remark, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
@@ -376,3 +384,9 @@ func (c *choice) Set(s string) error {
 }
 
 func (c *choice) Type() string { return "name" }
+
+// boundMemory keeps the process within so many bytes until the command ends.
+func (c *cli) boundMemory(limit int64) {
+	c.restore()
+	c.restore = ufs.Bound(limit)
+}

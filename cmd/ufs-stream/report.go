@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -15,9 +16,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 type reportOptions struct {
+	requestFlags  // the memory limit
 	out, png, svg string
 }
 
@@ -41,17 +44,18 @@ prints, and can be sent as it is.
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
 		Args: program.AtLeastOne("SEL.json"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.page(cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.page(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page where --png or --svg is given)")
 	f.StringVar(&o.png, "png", "", "write the charts and masks as PNG files to `DIR`")
 	f.StringVar(&o.svg, "svg", "", "write the charts and masks as SVG files to `DIR`")
+	o.memoryOfResults(f)
 	return cmd
 }
 
 // page writes the page and the charts.
-func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
+func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
@@ -66,12 +70,13 @@ func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
 		return err
 	}
 	p := report.Page{Version: version(), Spelling: program.FlagOf}
-	for _, path := range args {
-		d, err := readDocument(ctx, path)
-		if err != nil {
-			return err
-		}
-		p.Documents = append(p.Documents, *d)
+	c.boundMemory(int64(o.memory))
+	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
+		p.Documents, err = readDocuments(ctx, args, room)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := c.figures(ctx, p, o, args); err != nil {
 		return err
@@ -82,18 +87,34 @@ func (c *cli) page(ctx context.Context, args []string, o reportOptions) error {
 	return c.write(ctx, o.out, p.WriteHTML)
 }
 
-// readDocument reads a file or object of results.
-func readDocument(ctx context.Context, path string) (d *report.Document, err error) {
+// readDocuments reads files or objects of results, which are held together in so much room.
+func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
-	err = chunkio.ReadWhole(ctx, path, chunkio.FetchOptions{}, remedy, func(r io.Reader) error {
-		d, err = report.Read(place.Name(path), r)
-		return err
-	})
-	return d, err
+	held := int64(0)
+	for _, path := range paths {
+		name := place.Name(path)
+		text, err := chunkio.ReadAll(ctx, path, chunkio.FetchOptions{Memory: room}, remedy)
+		if err != nil {
+			return nil, report.Unread(name, err)
+		}
+		need, err := report.Size(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if held += need; room > 0 && held+int64(len(text)) > room {
+			return nil, &stream.MemoryError{What: "reading " + name, Need: held + int64(len(text)), Limit: room}
+		}
+		d, err := report.Read(name, bytes.NewBuffer(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *d)
+	}
+	return all, nil
 }
 
 // figures writes the charts of the inputs to the folders that were asked for.
-func (c *cli) figures(ctx context.Context, p report.Page, o reportOptions, inputs []string) error {
+func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string

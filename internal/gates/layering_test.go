@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"internal/gates":     {},
 	"internal/kernel":    {},
 	"internal/room":      {},
+	"internal/jsonsize":  {},
 
 	// Of tests.
 	"internal/must":              {},
@@ -60,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},
 
-	"chunkio":                     {"stream", "chunkio/internal/*", "chunkio/scratch", "internal/atomicfile", "internal/condition", "internal/faults", "internal/kernel", "internal/localfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
+	"chunkio":                     {"stream", "chunkio/internal/*", "chunkio/scratch", "internal/atomicfile", "internal/condition", "internal/faults", "internal/jsonsize", "internal/kernel", "internal/localfile", "internal/place", "internal/planfile", "internal/store", "internal/splitmix", "internal/suggest"},
 	"chunkio/scratch":             {"stream", "internal/atomicfile", "internal/faults", "internal/ownfile"},
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
@@ -68,7 +69,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room"},
-	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
+	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/room"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel", "internal/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/text":       {},
@@ -106,11 +107,11 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools
-	"report":           {"stream", "internal/elbow"},
+	"report":           {"stream", "internal/elbow", "internal/jsonsize"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/screen", "internal/suggest"},
 	// What the command prints and refuses, no mathematics and no orchestration.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -24,6 +25,7 @@ type ipcSource struct {
 	leaf   []ipcLeaf    // in the order of the file's leaves
 	record arrow.Record // the batch read last
 	batch  int          // its number
+	tops   func() map[string]span
 }
 
 // ipcLeaf is a leaf column of an Arrow schema: a top-level field or a field of structs.
@@ -36,9 +38,12 @@ type ipcLeaf struct {
 // anyNull reports whether the field or a struct around it may be null.
 func (l ipcLeaf) anyNull() bool { return slices.Contains(l.nullable, true) }
 
-func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, error) {
+func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, beside int64) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
-	in, err := opened.ForLibrary()
+	s.tops = sync.OnceValue(func() map[string]span {
+		return spansOf(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
+	})
+	in, err := opened.ForLibrary(beside)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +54,17 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int) (*ipcSource, e
 		for i, field := range s.reader.Schema().Fields() {
 			s.addLeaves(field, []int{i}, nil)
 		}
-		if len(s.leaf) != len(opened.Leaves()) || s.reader.NumRecords() != len(opened.GroupRows()) {
+		if len(s.leaf) != opened.Columns() || s.reader.NumRecords() != len(opened.GroupRows()) {
 			return fmt.Errorf("the library finds %d columns and %d record batches, not %d and %d",
-				len(s.leaf), s.reader.NumRecords(), len(opened.Leaves()), len(opened.GroupRows()))
+				len(s.leaf), s.reader.NumRecords(), opened.Columns(), len(opened.GroupRows()))
 		}
 		return nil
 	})
 	return s, err
 }
+
+// HeldBytes counts the library's schema beside the file's own.
+func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
 // addLeaves flattens a field as package ipc does.
 func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
@@ -76,12 +84,7 @@ func (s *ipcSource) leavesOf(c Column) (leaves []int) {
 	if c.Kind != FromField {
 		return []int{s.leafAt(c.Leaf)}
 	}
-	for i, l := range s.leaf {
-		if s.reader.Schema().Field(l.path[0]).Name == c.Name {
-			leaves = append(leaves, i)
-		}
-	}
-	return leaves
+	return s.tops()[c.Name].numbers()
 }
 
 // Extents implements Source: a batch is read whole.

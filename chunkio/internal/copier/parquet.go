@@ -2,6 +2,7 @@ package copier
 
 import (
 	"context"
+	"sync"
 
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/schema"
@@ -14,6 +15,13 @@ import (
 type parquetSource struct {
 	*pq.File
 	leafAt func(leaf int) int
+	tops   func() map[string]span
+}
+
+func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
+	return &parquetSource{f, leafAt, sync.OnceValue(func() map[string]span {
+		return spansOf(f.Schema().NumColumns(), func(col int) string { return f.Schema().ColumnRoot(col).Name() })
+	})}
 }
 
 // Field implements Source. A flat column is OPTIONAL if the leaf or any group
@@ -42,18 +50,12 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 }
 
 func (s *parquetSource) topLevel(name string) (found schema.Node, err error) {
-	root := s.Schema().Root()
-	for i := range root.NumFields() {
-		switch n := root.Field(i); {
-		case n.Name() != name:
-		case found != nil:
-			return nil, errShared(name)
-		default:
-			found = n
-		}
-	}
-	if found == nil {
+	at, ok := s.tops()[name]
+	if !ok {
 		return nil, errNotWhole(name)
+	}
+	if found = s.Schema().ColumnRoot(at.from); found != s.Schema().ColumnRoot(at.to-1) {
+		return nil, errShared(name)
 	}
 	return found, nil
 }
@@ -63,13 +65,7 @@ func (s *parquetSource) columnsOf(c Column) []int {
 	if c.Kind != FromField {
 		return []int{s.Physical(s.leafAt(c.Leaf))}
 	}
-	var columns []int
-	for i := range s.Schema().NumColumns() {
-		if s.describe(i).ColumnPath()[0] == c.Name {
-			columns = append(columns, i)
-		}
-	}
-	return columns
+	return s.tops()[c.Name].numbers()
 }
 
 func (s *parquetSource) describe(col int) *schema.Column { return s.Schema().Column(col) }

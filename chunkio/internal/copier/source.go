@@ -35,13 +35,13 @@ type Source interface {
 }
 
 // Open makes a source of an opened file, which it then owns. leafAt says where a
-// leaf of the dataset stands in the file.
-func Open(opened format.File, leafAt func(leaf int) int) (Source, error) {
+// leaf of the dataset stands in the file, and beside how many bytes are held besides it.
+func Open(opened format.File, leafAt func(leaf int) int, beside int64) (Source, error) {
 	switch f := opened.(type) {
 	case *pq.File:
-		return &parquetSource{f, leafAt}, nil
+		return newParquetSource(f, leafAt), nil
 	case *ownipc.File:
-		return newIPCSource(f, leafAt)
+		return newIPCSource(f, leafAt, beside)
 	case *svm.File:
 		return &textSource{f}, nil
 	}
@@ -96,6 +96,34 @@ type Column struct {
 // writer (measured: 6 KiB, 13 with a dictionary) and a batch of values and levels
 // (copyBatch of up to 24 + 4 bytes).
 const OpenColumnBytes = 128 << 10
+
+// span is the leaves of a top-level field, which stand in a row. Of fields that share a name it is all from the
+// first one's to the last one's.
+type span struct{ from, to int }
+
+// spansOf finds the leaves of every top-level field, by name. To look for them field by field would take hours
+// for 500,000 lists.
+func spansOf(leaves int, top func(leaf int) string) map[string]span {
+	spans := map[string]span{}
+	for i := range leaves {
+		name := top(i)
+		at, known := spans[name]
+		if !known {
+			at.from = i
+		}
+		spans[name] = span{at.from, i + 1}
+	}
+	return spans
+}
+
+// numbers are those of its leaves.
+func (s span) numbers() []int {
+	numbers := make([]int, 0, s.to-s.from)
+	for i := s.from; i < s.to; i++ {
+		numbers = append(numbers, i)
+	}
+	return numbers
+}
 
 // FlatNode is a column of n's type at the top level.
 func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.PrimitiveNode, error) {

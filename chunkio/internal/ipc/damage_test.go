@@ -145,7 +145,7 @@ func TestStreamScratch(t *testing.T) {
 		opts []ipc.Option
 		more bool
 	}{{"plain", nil, false}, {"zstd", []ipc.Option{ipc.WithZstd()}, true}} {
-		s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords(), c.opts...)), 1<<20, false)
+		s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords(), c.opts...)), 1<<20, 1<<20, false)
 		formattest.Must(t, err)
 		for _, l := range s.Leaves() {
 			if l.Width > 0 && l.Scratch > 2<<20 != c.more {
@@ -215,7 +215,7 @@ func TestPipe(t *testing.T) {
 		}
 		w.Close()
 	}()
-	s, err := NewStream(r, 1<<20, false)
+	s, err := NewStream(r, 1<<20, 1<<20, false)
 	formattest.Must(t, err)
 	rows := int64(0)
 	for {
@@ -312,7 +312,7 @@ func TestCancelled(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, false)
+	s, err := NewStream(bytes.NewReader(formattest.Arrow(t, true, smallRecords()[:1])), 1<<20, 1<<20, false)
 	formattest.Must(t, err)
 	s.peeked = nil
 	if _, _, err := s.Next(ctx, nil); err == nil {

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,6 +34,8 @@ type File struct {
 	codecs  *codecs
 	digest  uint64
 	parsed  int64 // bytes of the footer
+	fields  int64 // of the schema, in all
+	heap    int64 // that the parsed footer takes
 	numbers int64 // values in the dictionaries
 	largest int64 // bytes of the longest metadata of a batch
 }
@@ -79,7 +83,15 @@ func (f *File) load() error {
 		if !ok {
 			return errors.New("damaged metadata (no schema)")
 		}
-		if f.schema, err = parseSchema(schema); err != nil {
+		shape, err := measureSchema(schema)
+		if err != nil {
+			return err
+		}
+		f.fields, f.heap = int64(shape.fields), shape.heap()+blockBytes*t.blocks()
+		if need := f.heap + f.parsed; need > f.memory {
+			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory}
+		}
+		if f.schema, err = parseSchema(schema, shape); err != nil {
 			return err
 		}
 		if dicts, err = parseBlocks(&t, 2, limit); err != nil {
@@ -126,12 +138,21 @@ func (f *File) readFooter() ([]byte, error) {
 	if n < 4 || n > size-ends {
 		return nil, fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
 	}
-	// The parsed schema and the blocks take about four times the bytes they are read from.
-	if 5*n > f.memory {
-		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: 5 * n, Limit: f.memory}
+	if n > f.memory {
+		return nil, &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: n, Limit: f.memory, AtLeast: true} // parsed, it takes more
 	}
-	footer := make([]byte, n)
+	footer := room.Make[byte](int(n))
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
+}
+
+// blockBytes is what a block takes, with the number of its rows.
+const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
+
+// blocks counts the blocks of a footer.
+func (t *flat) blocks() int64 {
+	_, dicts := t.vector(2, 24)
+	_, batches := t.vector(3, 24)
+	return int64(dicts) + int64(batches)
 }
 
 // parseBlocks reads a vector of Block structs; all must end before limit.
@@ -151,10 +172,10 @@ func parseBlocks(t *flat, field int, limit int64) ([]block, error) {
 
 // message reads the metadata of a block; its body begins at the position returned.
 func (f *File) message(b block) (m message, body int64, err error) {
-	if b.meta > f.memory {
-		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: b.meta, Limit: f.memory}
+	if need := f.heap + 2*b.meta; need > f.memory { // raw and parsed
+		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
 	}
-	meta := make([]byte, b.meta)
+	meta := room.Make[byte](int(b.meta))
 	if err := format.ReadAt(f.in, meta, b.offset); err != nil {
 		return m, 0, err
 	}
@@ -189,7 +210,7 @@ func (f *File) loadDictionary(b block) error {
 	if f.schema.wantsTexts(d.id) {
 		addTexts(f.texts, &d, f.body(&d.batch, at))
 	}
-	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.batch, at), (f.memory-f.parsed)/8-f.numbers)
+	n, err := f.schema.addDictionary(f.dicts, &d, f.body(&d.batch, at), (f.memory-f.heap)/8-f.numbers)
 	f.numbers += n
 	return err
 }
@@ -262,6 +283,9 @@ func (f *File) group(i int) (*group, error) {
 // Leaves implements format.File.
 func (f *File) Leaves() []format.Leaf { return f.schema.leaves() }
 
+// Columns is the number of leaves.
+func (f *File) Columns() int { return f.schema.visible }
+
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
 
@@ -275,7 +299,7 @@ func (f *File) FooterDigest() uint64 { return f.digest }
 func (f *File) Close() error { return f.in.Close() }
 
 // HeldBytes counts the parsed schema and blocks, the dictionaries, and one open group.
-func (f *File) HeldBytes() int64 { return 4*f.parsed + 8*f.numbers + 2*f.largest }
+func (f *File) HeldBytes() int64 { return f.heap + 8*f.numbers + 2*f.largest }
 
 // Input is what the file is read from.
 func (f *File) Input() format.Input { return f.in }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 
@@ -79,6 +80,14 @@ func (t *flat) at(field int) (pos flatbuffers.UOffsetT, ok bool) {
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
+// stringLength is the length of what string makes.
+func (t *flat) stringLength(field int) int {
+	if pos, ok := t.at(field); ok {
+		return len(t.ByteVector(pos))
+	}
+	return 0
+}
+
 func (t *flat) string(field int) string {
 	if pos, ok := t.at(field); ok {
 		return string(t.ByteVector(pos))
@@ -105,19 +114,21 @@ func (t *flat) vector(field, size int) (elements []byte, n int) {
 	return t.Bytes[t.Vector(o):][: n*size : n*size], n
 }
 
-// tables lists the tables of a field's vector.
-func (t *flat) tables(field int) []flat {
-	b, n := t.vector(field, 4)
-	if n == 0 {
-		return nil
+// tables are the tables of a field's vector. A list of them would take 32 bytes each.
+func (t *flat) tables(field int) iter.Seq[flat] {
+	return func(yield func(flat) bool) {
+		b, n := t.vector(field, 4)
+		if n == 0 {
+			return
+		}
+		start := t.Vector(flatbuffers.UOffsetT(t.Offset(slot(field))))
+		for i := range n {
+			pos := start + flatbuffers.UOffsetT(4*i)
+			if !yield(flat{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}) {
+				return
+			}
+		}
 	}
-	start := t.Vector(flatbuffers.UOffsetT(t.Offset(slot(field))))
-	list := make([]flat, n)
-	for i := range list {
-		pos := start + flatbuffers.UOffsetT(4*i)
-		list[i] = flat{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}
-	}
-	return list
 }
 
 // message is the envelope of a message: what it is and how long its body is.
@@ -172,7 +183,7 @@ type batch struct {
 	codec    int   // plainCodec, lz4Codec or zstdCodec
 	nodes    []node
 	buffers  []buffer
-	variadic []int64
+	viewEnds []int64 // by view array: the buffers of the views up to and with it, which stand between the others
 }
 
 func parseBatch(m message) (b batch, err error) {
@@ -249,12 +260,15 @@ func batchOf(m message, t flat) (batch, error) {
 		return b, fmt.Errorf("damaged metadata (a body of %d bytes whose buffers end at %d)", m.body, end)
 	}
 	raw, n = t.vector(4, 8)
-	b.variadic = make([]int64, n)
-	for i := range b.variadic {
-		b.variadic[i] = le64(raw[8*i:])
-		if b.variadic[i] < 0 || b.variadic[i] > int64(len(b.buffers)) {
-			return b, fmt.Errorf("damaged metadata (%d buffers of a view)", b.variadic[i])
+	b.viewEnds = make([]int64, n)
+	views := int64(0)
+	for i := range b.viewEnds {
+		buffers := le64(raw[8*i:])
+		if buffers < 0 || buffers > int64(len(b.buffers)) {
+			return b, fmt.Errorf("damaged metadata (%d buffers of a view)", buffers)
 		}
+		views += buffers
+		b.viewEnds[i] = views
 	}
 	return b, nil
 }

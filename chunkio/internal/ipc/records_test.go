@@ -223,7 +223,7 @@ func eachGroup(in format.Input, isStream bool, limit int64, f func(leaves []form
 		}
 		return file.Close()
 	}
-	s, err := NewStream(io.NewSectionReader(in, 0, in.Size()), limit, true)
+	s, err := NewStream(io.NewSectionReader(in, 0, in.Size()), limit, limit, true)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,9 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"unsafe"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // Arrow types, the members of the flatbuffers union Type.
@@ -82,14 +85,65 @@ type schema struct {
 	nodes   int            // arrays in a batch
 }
 
-func parseSchema(t flat) (*schema, error) {
+// schemaShape counts what makes a parsed schema large.
+type schemaShape struct {
+	top, fields int   // at the top level, and in all
+	texts       int64 // bytes of the names of the columns and fields, and of the paths to them
+}
+
+// heap is what the parsed schema takes, with the list of its leaves.
+func (s schemaShape) heap() int64 {
+	const each = unsafe.Sizeof(field{}) + unsafe.Sizeof(&field{}) + unsafe.Sizeof(column{}) + unsafe.Sizeof(format.Leaf{})
+	return int64(each)*int64(s.fields) + s.texts
+}
+
+// measureSchema validates the depth of a schema and counts its parts, so that there is memory for it before
+// it is parsed.
+func measureSchema(t flat) (s schemaShape, err error) {
+	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
+	for f := range t.tables(1) {
+		if err := s.add(f, 0, 0, &budget); err != nil {
+			return s, err
+		}
+		s.top++
+	}
+	return s, nil
+}
+
+// add counts a field whose name stands behind prefix bytes of the names of the structs around it.
+func (s *schemaShape) add(t flat, depth int, prefix int64, budget *int) error {
+	if *budget--; *budget < 0 || depth > maxNesting {
+		return errors.New("damaged metadata (a schema too deep)")
+	}
+	const (
+		allocation = 16 // of a short text, beyond its bytes
+		step       = 32 // of a path: the text of a name, in a list that grows by doubling
+	)
+	name := int64(t.stringLength(0))
+	s.fields++
+	if _, ok := t.table(4); ok { // a dictionary, whose integers are a field too
+		s.texts += int64(unsafe.Sizeof(field{}))
+	}
+	s.texts += name + allocation
+	if depth > 0 {
+		s.texts += prefix + 1 + name + allocation + step*int64(depth+1)
+	}
+	for c := range t.tables(5) {
+		if err := s.add(c, depth+1, prefix+1+name, budget); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseSchema parses a schema that was measured.
+func parseSchema(t flat, shape schemaShape) (*schema, error) {
 	if t.int16(0) != 0 {
 		return nil, refuse("big-endian data; write it again on a little-endian machine")
 	}
-	s := &schema{maps: map[int]*field{}}
-	budget := len(t.Bytes) / 8 // a field takes more bytes than that: shared tables cannot multiply
-	for _, f := range t.tables(1) {
-		field, err := parseField(f, 0, &budget)
+	s := &schema{maps: map[int]*field{}, fields: make([]*field, 0, shape.top), columns: make([]column, 0, shape.fields)}
+	for f := range t.tables(1) {
+		field, err := parseField(f)
 		if err != nil {
 			return nil, err
 		}
@@ -107,10 +161,7 @@ func parseSchema(t flat) (*schema, error) {
 	return s, nil
 }
 
-func parseField(t flat, depth int, budget *int) (*field, error) {
-	if *budget--; *budget < 0 || depth > maxNesting {
-		return nil, errors.New("damaged metadata (a schema too deep)")
-	}
+func parseField(t flat) (*field, error) {
 	f := &field{name: t.string(0), kind: t.byte(2)}
 	typ, _ := t.table(3)
 	if typ.Bytes == nil {
@@ -134,8 +185,8 @@ func parseField(t flat, depth int, budget *int) (*field, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	for _, c := range t.tables(5) {
-		child, err := parseField(c, depth+1, budget)
+	for c := range t.tables(5) {
+		child, err := parseField(c)
 		if err != nil {
 			return nil, err
 		}
@@ -235,8 +286,8 @@ func (w *place) lay(f *field) {
 // bufferAt is the place of buffer i of field f among a batch's buffers.
 func (b *batch) bufferAt(f *field, i int) int {
 	at := f.buffer + i
-	for _, n := range b.variadic[:min(f.views, len(b.variadic))] {
-		at += int(n)
+	if n := min(f.views, len(b.viewEnds)); n > 0 {
+		at += int(b.viewEnds[n-1])
 	}
 	if b.version < metadataV5 {
 		at += f.unions

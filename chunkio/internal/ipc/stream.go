@@ -25,6 +25,7 @@ type Stream struct {
 	r      *bufio.Reader
 	memory int64
 	schema *schema
+	heap   int64 // that it takes
 	dicts  map[int64]*numberDictionary
 	texts  bool                      // labels are kept
 	labels map[int64]*textDictionary // the dictionaries of labels
@@ -41,11 +42,12 @@ type Stream struct {
 
 // NewStream reads the schema, the first batch, and as many more as it takes to know
 // the length of every list column, usually none. memory bounds a single message, and the
-// batches read ahead together; every group holds its message until it is closed.
+// batches read ahead together; every group holds its message until it is closed. forSchema bounds what the
+// parsed schema takes.
 // texts keeps the dictionaries that DecodeTexts needs.
-func NewStream(r io.Reader, memory int64, texts bool) (*Stream, error) {
+func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
 	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, texts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
-	if err := s.begin(); err != nil {
+	if err := s.begin(forSchema); err != nil {
 		return nil, placeWhole(StreamName, err)
 	}
 	return s, nil
@@ -62,7 +64,7 @@ func (s *Stream) Measure(b *stream.Busy) {
 	}
 }
 
-func (s *Stream) begin() error {
+func (s *Stream) begin(forSchema int64) error {
 	m, err := s.message()
 	if errors.Is(err, io.EOF) {
 		return refuse("an empty stream: it has no schema")
@@ -73,7 +75,14 @@ func (s *Stream) begin() error {
 		return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
 	}
 	if err := parseFlat(func() (err error) {
-		s.schema, err = parseSchema(m.header)
+		shape, err := measureSchema(m.header)
+		if err != nil {
+			return err
+		}
+		if s.heap = shape.heap(); s.heap > forSchema {
+			return &stream.MemoryError{What: "the schema of the stream", Need: s.heap, Limit: forSchema}
+		}
+		s.schema, err = parseSchema(m.header, shape)
 		return err
 	}); err != nil {
 		return err
@@ -108,6 +117,9 @@ func (s *Stream) begin() error {
 
 // Leaves lists the columns; nothing is known of their nulls.
 func (s *Stream) Leaves() []format.Leaf { return s.schema.leaves() }
+
+// HeldBytes counts the parsed schema.
+func (s *Stream) HeldBytes() int64 { return s.heap }
 
 // Next returns the next record batch, or io.EOF after the stream's proper end.
 func (s *Stream) Next(ctx context.Context, _ []int) (format.Group, int64, error) {
