@@ -175,8 +175,8 @@ func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt Ap
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {
-	defaults := Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter}.withDefaults()
-	o.Threads, o.Memory, o.Meter = defaults.Threads, defaults.Memory, defaults.Meter
+	defaults := Options{Threads: o.Threads, Memory: o.Memory, Meter: o.Meter, Spool: o.Spool}.withDefaults()
+	o.Threads, o.Memory, o.Meter, o.Spool = defaults.Threads, defaults.Memory, defaults.Meter, defaults.Spool
 	return o
 }
 

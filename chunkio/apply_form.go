@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/export"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
@@ -150,8 +151,13 @@ func (a *applier) waiting() (to io.Writer, reopen func() (localBytes, error), en
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	buffered := bufio.NewWriterSize(&spoolWriter{spool, dir}, 1<<16)
-	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, func() { spool.Close() }, nil
+	w := &spoolWriter{to: spool, dir: dir, space: a.spool}
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	end = func() {
+		spool.Close()
+		a.spool.Shrink(w.size)
+	}
+	return buffered, func() (localBytes, error) { return spool.File, buffered.Flush() }, end, nil
 }
 
 // waitingRows are rows that wait for the output of that name.
@@ -164,11 +170,17 @@ func (w waitingRows) Name() string { return w.name }
 
 // spoolWriter says where the bytes that wait could not be written.
 type spoolWriter struct {
-	to  io.Writer
-	dir string
+	to    io.Writer
+	dir   string
+	space *scratch.Space // that counts them
+	size  int64
 }
 
 func (s *spoolWriter) Write(p []byte) (int, error) {
+	if err := s.space.Grow("scratch for rows", int64(len(p))); err != nil {
+		return 0, err
+	}
+	s.size += int64(len(p))
 	n, err := s.to.Write(p)
 	if bad, ok := errors.AsType[*os.PathError](err); ok {
 		err = &stream.OutputError{Path: "a temporary file in " + s.dir, Err: bad.Err, Remedy: stream.Textf("free some space there, or choose another {temp-dir}")}

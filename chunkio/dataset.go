@@ -115,6 +115,9 @@ func (o Options) withDefaults() Options {
 	if o.Meter == nil {
 		o.Meter = new(stream.Meter)
 	}
+	if o.Spool.Ledger == nil {
+		o.Spool.Ledger = new(scratch.Ledger)
+	}
 	return o
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,7 +176,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 		return []string{straight(arg)}, nil
 	}
 	var content []byte
-	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
+	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
 		content, err = io.ReadAll(io.LimitReader(r, a.opt.Memory+1))
 		return err
 	})
@@ -259,23 +258,19 @@ func expandPath(ctx context.Context, arg string) ([]string, error) {
 // files in them: what a shell's own expansion of the pattern would lead to. As in shells ** follows no
 // links to folders: two of them that lead upwards make more paths than can ever be looked at.
 func glob(ctx context.Context, pattern string) ([]string, error) {
-	if !doublestar.ValidatePathPattern(pattern) {
-		return nil, stream.Usagef("%s: malformed glob", pattern)
+	if fault := globFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
 	options := []doublestar.GlobOption{doublestar.WithNoHidden(), doublestar.WithFailOnIOErrors()}
 	if strings.Contains(pattern, "**") {
 		options = append(options, doublestar.WithNoFollow())
 	}
-	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
-	matches, err := doublestar.Glob(untilDone{ctx, os.DirFS(base)}, rest, options...)
+	matches, base, err := lookThrough(ctx, pattern, options...)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, stream.Dataf(unreadAt(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
-	}
-	for i, m := range matches {
-		matches[i] = filepath.FromSlash(path.Join(base, m))
 	}
 	explicit := skipName(filepath.Base(pattern))
 	var files, folders []string

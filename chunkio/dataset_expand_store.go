@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -101,14 +102,14 @@ func isDataKey(rel string) bool {
 // files below these.
 func (a *access) globStore(ctx context.Context, loc store.Location, prefix string) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
-	if !doublestar.ValidatePattern(pattern) {
-		return nil, stream.Usagef("%s: malformed glob", loc.Name())
+	if fault := globFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
+		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
 	}
 	explicit := skipName(path.Base(pattern))
 	roots := map[string]string{} // of tables below the prefix, to their kinds
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		if kind, root := tableAt(strings.TrimPrefix(o.Key, prefix)); kind != "" {

@@ -51,8 +51,8 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 		if found[pattern] {
 			continue
 		}
-		if !doublestar.ValidatePattern(hideSlash(pattern)) {
-			return nil, stream.Usagef("%v %s: malformed glob", stream.Option(option), pattern)
+		if fault := globFault(pattern, doublestar.ValidatePattern(hideSlash(pattern))); fault != "" {
+			return nil, stream.Usagef("%v %s: %s", stream.Option(option), pattern, fault)
 		}
 		if !markGlob(matched, hideSlash(pattern), name) {
 			flat := make([]string, n)

@@ -226,7 +226,7 @@ func (a *access) mayBeText(column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
-			return p == column || p == list || doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
+			return p == column || p == list || globFault(p, true) == "" && doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
 		})
 	}
 	o := &a.opt

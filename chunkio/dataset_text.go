@@ -39,6 +39,7 @@ type textTables struct {
 	tables map[string]*svm.Table
 	file   *atomicfile.Spool // that the scratch files are in, one behind the other
 	bytes  int64             // of them
+	space  *scratch.Space    // that counts these; nil until the first
 
 	rows    map[string]*takenIn // files of rows, by name
 	held    int64               // that taking one of them in held at most
@@ -89,7 +90,10 @@ func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*
 // the next is made. All are in one file of the system, which bounds how many a process may have open, and not
 // how many inputs there are.
 func (t *textTables) spool(opt scratch.Options) (*textSpool, error) {
-	s := &textSpool{in: t, start: t.bytes, limit: opt.Limit, scratch: scratch.New(opt)}
+	if t.space == nil {
+		t.space = scratch.New(opt)
+	}
+	s := &textSpool{in: t, start: t.bytes, scratch: t.space}
 	if t.file == nil {
 		var err error
 		if t.file, err = atomicfile.NewSpool(s.scratch.Dir(), "ufs-rows"); err != nil {
@@ -109,6 +113,7 @@ func (t *textTables) close() error {
 	}
 	file := t.file
 	t.file = nil
+	t.space.Shrink(t.bytes)
 	return file.Close()
 }
 
@@ -118,12 +123,12 @@ type textSpool struct {
 	file    *atomicfile.Spool // of all
 	start   int64             // of this one in it
 	size    int64
-	limit   int64 // bytes of all; 0 means no bound
 	scratch *scratch.Space
 }
 
 // Close gives the space back.
 func (s *textSpool) Close() error {
+	s.scratch.Shrink(s.in.bytes - s.start)
 	s.in.bytes, s.size = s.start, 0
 	return s.file.Truncate(s.start)
 }
@@ -132,10 +137,10 @@ func (s *textSpool) Close() error {
 func (s *textSpool) Restart() error { return s.Close() }
 
 func (s *textSpool) Write(p []byte) (int, error) {
-	s.in.bytes += int64(len(p))
-	if s.limit > 0 && s.in.bytes > s.limit {
-		return 0, &stream.MemoryError{What: "scratch for rows", Need: s.in.bytes, Limit: s.limit, Option: stream.ScratchSize}
+	if err := s.scratch.Grow("scratch for rows", int64(len(p))); err != nil {
+		return 0, err
 	}
+	s.in.bytes += int64(len(p))
 	n, err := s.file.WriteAt(p, s.start+s.size)
 	if s.size += int64(n); err != nil {
 		err = s.scratch.Full(err)

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -24,7 +25,7 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 	client := opt.client()
 	var paths []string
 	for _, arg := range args {
-		find := localGlob
+		find := func(arg string) ([]string, error) { return localGlob(ctx, arg) }
 		if place.IsURL(arg) {
 			find = func(arg string) ([]string, error) { return objectGlob(ctx, client, arg) }
 		}
@@ -37,7 +38,7 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 	return paths, nil
 }
 
-func localGlob(arg string) ([]string, error) {
+func localGlob(ctx context.Context, arg string) ([]string, error) {
 	pattern, err := place.Local(arg)
 	if err != nil {
 		return nil, err
@@ -48,10 +49,13 @@ func localGlob(arg string) ([]string, error) {
 	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // whoever opens it says what is wrong with it
 	}
-	if !doublestar.ValidatePathPattern(pattern) {
-		return nil, stream.Usagef("%s: malformed glob", pattern)
+	if fault := globFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
-	found, err := doublestar.FilepathGlob(pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
+	found, _, err := lookThrough(ctx, pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, stream.Dataf(pattern, "%w", err)
 	}
@@ -139,8 +143,8 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 		}
 		return objectOrFolder(ctx, client, l)
 	}
-	if !doublestar.ValidatePattern(l.Key) {
-		return nil, stream.Usagef("%s: malformed glob", l.Name())
+	if fault := globFault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
+		return nil, stream.Usagef("%s: %s", l.Name(), fault)
 	}
 	switch _, err := client.Stat(ctx, l); {
 	case err == nil:
@@ -151,7 +155,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 	explicit := skipName(path.Base(l.Key))
 	var found []string
 	for o, err := range client.List(ctx, l.WithKey(prefix)) {
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		matches, err := doublestar.Match(l.Key, o.Key)

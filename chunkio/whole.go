@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/localfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -25,7 +26,8 @@ type FetchOptions struct {
 	// Folder is the open folder that a local file is in, if others may have put it there: the file is opened
 	// only if it is this user's own, and through no link. Of its path the name counts alone.
 	Folder *os.Root
-	Memory int64 // bytes that what is read may take, parsed too, where it is held whole; 0 means no bound
+	Memory int64           // bytes that what is read may take, parsed too, where it is held whole; 0 means no bound
+	Temp   scratch.Options // where a copy of an object waits, and within which bytes
 }
 
 // errTooLong is the error of a document at path for which there is too little memory.
@@ -74,22 +76,42 @@ func Fetch(ctx context.Context, path string, opt FetchOptions) (Fetched, error) 
 	if err != nil {
 		return nil, err
 	}
-	spool, err := atomicfile.NewSpool(os.TempDir(), "ufs-download")
-	if err != nil {
-		return nil, noSpool(l.Name(), err)
+	space := scratch.New(opt.Temp)
+	if err := space.Grow("the copy of "+l.Name(), o.Size); err != nil {
+		return nil, err
 	}
+	spool, err := atomicfile.NewSpool(space.Dir(), "ufs-download")
+	if err != nil {
+		space.Shrink(o.Size)
+		return nil, opt.noSpool(l.Name(), space.Dir(), err)
+	}
+	copied := &download{spool, space, o.Size}
 	to := &sticky{w: spool}
 	if err = client.Download(ctx, o, to); err == nil {
 		_, err = spool.Seek(0, io.SeekStart)
 	}
 	if to.err != nil {
-		err = noSpool(l.Name(), to.err)
+		err = opt.noSpool(l.Name(), space.Dir(), to.err)
 	}
 	if err != nil {
-		spool.Close()
+		copied.Close()
 		return nil, err
 	}
-	return spool, nil
+	return copied, nil
+}
+
+// download is the copy of an object.
+type download struct {
+	*atomicfile.Spool
+	space *scratch.Space
+	size  int64
+}
+
+// Close gives the space back.
+func (d *download) Close() error {
+	d.space.Shrink(d.size)
+	d.size = 0
+	return d.Spool.Close()
 }
 
 // sticky keeps the error of a writer, to tell a full disk from an object that cannot be read.
@@ -104,13 +126,16 @@ func (s *sticky) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// noSpool says what to do where there is no room for a copy of the object called name.
-func noSpool(name string, err error) error {
+// noSpool says what to do where there is no room in a folder for a copy of the object called name.
+func (o FetchOptions) noSpool(name, folder string, err error) error {
+	remedy := stream.PlainText("free some space there, or set TMPDIR to another folder")
+	if o.Temp.Dir != "" {
+		remedy = stream.Textf("free some space there, or choose another {temp-dir}")
+	}
 	if out := (*stream.OutputError)(nil); errors.As(err, &out) {
 		err = out.Err
 	}
-	return &stream.OutputError{Path: "the copy of " + name + " in " + os.TempDir(), Err: withoutPath(err),
-		Remedy: stream.PlainText("free some space there, or set TMPDIR to another folder")}
+	return &stream.OutputError{Path: "the copy of " + name + " in " + folder, Err: withoutPath(err), Remedy: remedy}
 }
 
 // fetchError is err as one about the file at path; those that say their place are left alone.

@@ -123,7 +123,7 @@ func (r *run) planSideBySide(b *Budget, cost method.Cost, settings int, total fu
 
 // scratch are the options of the scratch files.
 func (q *Request) scratch() scratch.Options {
-	return scratch.Options{Dir: q.TempDir, Limit: q.MaxScratch}
+	return scratch.Options{Dir: q.TempDir, Limit: q.MaxScratch, Ledger: q.ledger}
 }
 
 // rowSource is what the passes of a method over rows read: ds, or the rows drawn from it

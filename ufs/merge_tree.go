@@ -69,7 +69,7 @@ func newTree(m *merger) (*tree, error) {
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
 	t.samples = m.sampleBytes(nil)
 	t.scratch = scratch.New(scratch.Options{
-		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
+		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Ledger: m.q.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
 	t.reader = &partsReader{t: t, opened: make(map[int]*openedOne)}
 	return t, nil

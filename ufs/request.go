@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -100,11 +101,12 @@ type Request struct {
 	// Methods are those to choose from; nil means methods.All().
 	Methods []method.Spec
 
-	Seed       uint64 // of everything random; default 1
-	Threads    int    // default: one a core; never changes the result
-	Memory     int64  // peak resident memory in bytes, beside what the process held before, default 2 GiB; never changes the result
-	TempDir    string // for scratch files; default: the system's
-	MaxScratch int64  // bytes of scratch files at most; 0 means no bound
+	Seed       uint64          // of everything random; default 1
+	Threads    int             // default: one a core; never changes the result
+	Memory     int64           // peak resident memory in bytes, beside what the process held before, default 2 GiB; never changes the result
+	TempDir    string          // for scratch files; default: the system's
+	MaxScratch int64           // bytes of scratch files and copies of objects at most; 0 means no bound
+	ledger     *scratch.Ledger // of those
 
 	// Checkpoint is a folder that keeps what a long run has come to: the same request goes on
 	// from there. Forget removes it once the result is safe. AutoCheckpoint takes a folder beside

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
@@ -82,6 +83,9 @@ func (q *Request) limits() error {
 		return stream.Usagef("{checkpoint-every} %v: want a time above 0", q.CheckpointEvery)
 	}
 	q.Memory = cmp.Or(q.Memory, defaultMemory)
+	if q.ledger == nil {
+		q.ledger = new(scratch.Ledger)
+	}
 	q.Seed = cmp.Or(q.Seed, 1)
 	if q.Meter == nil {
 		q.Meter = new(stream.Meter)

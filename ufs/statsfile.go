@@ -136,9 +136,14 @@ func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsRea
 	return file, q.wholeLimit(err)
 }
 
-// fetching says how files that are no data are fetched.
+// FetchOptions say how a program fetches what the request is made of, as a selection.
+func (q *Request) FetchOptions() chunkio.FetchOptions {
+	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratch()}
+}
+
+// fetching says how files that are no data are fetched while a run is under way.
 func (q *Request) fetching() chunkio.FetchOptions {
-	from := chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}
+	from := q.FetchOptions()
 	if q.Memory > 0 {
 		from.Memory = max(q.Memory-programBytes, 1)
 	}

@@ -45,7 +45,7 @@ func (f *file) Close() error {
 	f.in.mu.Lock()
 	defer f.in.mu.Unlock()
 	delete(f.in.files, f)
-	f.in.used -= f.taken
+	f.in.take(-f.taken)
 	return err
 }
 

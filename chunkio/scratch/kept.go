@@ -99,7 +99,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 	if size < total || len(state.Places) != f.count || len(state.Sums) != f.count ||
 		slices.Max(state.Places) > secondPlace || slices.Max(state.Places) == secondPlace && size < 2*total {
 		delete(s.files, f)
-		s.used -= f.taken
+		s.take(-f.taken)
 		return nil, errors.Join(f.places.damaged(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
 	}
 	copy(f.places.now, state.Places)

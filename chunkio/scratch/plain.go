@@ -40,7 +40,7 @@ func (p *Plain) Close() error {
 	err := p.disk.Close()
 	p.in.mu.Lock()
 	defer p.in.mu.Unlock()
-	p.in.used -= p.total
+	p.in.take(-p.total)
 	p.total = 0
 	return err
 }

@@ -17,10 +17,26 @@ import (
 type Options struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
-	There int64  // bytes of files in Dir that Keep will open again, which need no room anew
+	// Ledger counts what else Limit is for; nil counts the files of one Space alone.
+	Ledger *Ledger
+	There  int64 // bytes of files in Dir that Keep will open again, which need no room anew
 	// Remedy is what to do where the disk is full; the default is that of methods that iterate
 	// over rows.
 	Remedy stream.Text
+}
+
+// Ledger counts the bytes of all files that one limit is for.
+type Ledger struct {
+	mu   sync.Mutex
+	used int64
+}
+
+// add counts bytes more, or fewer, and returns how many there are.
+func (l *Ledger) add(bytes int64) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used += bytes
+	return l.used
 }
 
 // Space is a [stream.Scratch] of files. Where the system allows it a file has no name once it is
@@ -47,6 +63,9 @@ type disk interface {
 func New(opt Options) *Space {
 	if opt.Dir == "" {
 		opt.Dir = os.TempDir()
+	}
+	if opt.Ledger == nil {
+		opt.Ledger = new(Ledger)
 	}
 	return &Space{opt: opt, open: openDisk, files: make(map[*file]struct{})}
 }
@@ -78,13 +97,40 @@ func (s *Space) Dir() string { return s.opt.Dir }
 
 // check says whether so many bytes more have room.
 func (s *Space) check(more int64) error {
-	if need := s.used + more; s.opt.Limit > 0 && need > s.opt.Limit {
-		return &stream.MemoryError{What: "scratch", Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
+	if err := s.within("scratch", more); err != nil {
+		return err
 	}
 	if free, ok := freeSpace(s.opt.Dir); ok && more-s.opt.There > free {
 		return s.Full(fmt.Errorf("%d MiB are needed and %d MiB free: %w", more>>20, free>>20, syscall.ENOSPC))
 	}
 	return nil
+}
+
+// within says whether so many bytes more are within the limit.
+func (s *Space) within(what string, more int64) error {
+	if need := s.opt.Ledger.add(0) + more; s.opt.Limit > 0 && need > s.opt.Limit {
+		return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
+	}
+	return nil
+}
+
+// Grow counts bytes of a file that somebody else makes in the folder, where the limit has room for them; what
+// names it. Shrink gives them back.
+func (s *Space) Grow(what string, more int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.within(what, more); err != nil {
+		return err
+	}
+	s.take(more)
+	return nil
+}
+
+// Shrink gives back bytes that Grow has counted.
+func (s *Space) Shrink(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take(-bytes)
 }
 
 // Full is the error for a file that cannot be made or written: it says what to do.
@@ -137,8 +183,9 @@ func (s *Space) add(name string, d disk, total int64, record int) *file {
 	return f
 }
 
-// take counts bytes more as used.
+// take counts bytes more, or fewer, as used.
 func (s *Space) take(more int64) {
+	s.opt.Ledger.add(more)
 	s.used += more
 	s.most = max(s.most, s.used)
 }

@@ -117,7 +117,8 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 	if err := atomicfile.NotInput(cmd.Context(), a.Output, selection); err != nil {
 		return err
 	}
-	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, chunkio.FetchOptions{Anonymous: a.Anonymous, Meter: a.Meter, Memory: a.Memory}); err != nil {
+	q := ufs.Request{Anonymous: a.Anonymous, Meter: a.Meter, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch}
+	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, q.FetchOptions()); err != nil {
 		return err
 	}
 	if handsOn(a.Format) {

@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
@@ -82,7 +81,7 @@ func (c *cli) check(cmd *cobra.Command, o *checkFlags) error {
 	if err := atomicfile.NotInput(cmd.Context(), o.output.path, o.selection); err != nil {
 		return err
 	}
-	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory}); err != nil {
+	if r.Selection, err = ufs.ReadSelection(cmd.Context(), o.selection, q.FetchOptions()); err != nil {
 		return err
 	}
 	r.Threads, r.Memory, r.Output, r.Spelling = q.Threads, q.Memory, q.Output, q.Spelling

@@ -122,7 +122,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	if err := e.Check(cmd.Context()); err != nil {
 		return err
 	}
-	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory}); err != nil {
+	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, q.FetchOptions()); err != nil {
 		return err
 	}
 	r, err := ufs.Eval(cmd.Context(), e)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
@@ -79,7 +78,7 @@ func (c *cli) explain(cmd *cobra.Command, args []string, o *explainFlags) error 
 	if err != nil {
 		return err
 	}
-	s, err := ufs.ReadSelection(ctx, o.selection, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory})
+	s, err := ufs.ReadSelection(ctx, o.selection, q.FetchOptions())
 	if err != nil {
 		return err
 	}

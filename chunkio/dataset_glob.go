@@ -1,0 +1,80 @@
+package chunkio
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// A glob is matched alternative by alternative, and its ** walk over every folder below every folder: {a,b} 27
+// times, 135 bytes, took 14 s for each name.
+const (
+	mostAlternatives = 1000
+	mostBraces       = 8 // within one another
+	mostDoubleStars  = 4
+)
+
+// globFault says why a pattern cannot be matched; empty where it can be. valid says that it is well-formed.
+func globFault(pattern string, valid bool) string {
+	alternatives, nested := globSize(pattern)
+	switch {
+	case !valid:
+		return "malformed glob"
+	case alternatives > mostAlternatives:
+		return fmt.Sprintf("its braces stand for more than %d patterns; give several patterns with fewer", mostAlternatives)
+	case nested > mostBraces:
+		return fmt.Sprintf("its braces are nested more than %d deep; give several patterns", mostBraces)
+	case strings.Count(pattern, "**") > mostDoubleStars:
+		return fmt.Sprintf("it has ** more than %d times; one stands for any number of folders", mostDoubleStars)
+	}
+	return ""
+}
+
+// globSize is how many patterns without braces a pattern stands for, or a number above mostAlternatives, and how
+// deep its braces are nested.
+func globSize(pattern string) (alternatives, nested int) {
+	type braces struct{ before, last int } // alternatives of all but the last branch, and of that
+	open := []braces{{0, 1}}
+	for i := 0; i < len(pattern); i++ {
+		top := &open[len(open)-1]
+		switch c := pattern[i]; {
+		case c == '\\':
+			i++
+		case c == '[': // a class, whose braces are no braces
+			for i++; i < len(pattern) && pattern[i] != ']'; i++ {
+				if pattern[i] == '\\' {
+					i++
+				}
+			}
+		case c == '{':
+			open = append(open, braces{0, 1})
+			nested = max(nested, len(open)-1)
+		case c == ',' && len(open) > 1:
+			*top = braces{min(top.before+top.last, mostAlternatives+1), 1}
+		case c == '}' && len(open) > 1:
+			all := top.before + top.last
+			open = open[:len(open)-1]
+			outer := &open[len(open)-1]
+			outer.last = min(outer.last*all, mostAlternatives+1)
+		}
+	}
+	return open[0].last, nested
+}
+
+// lookThrough returns the files and folders that a pattern of paths matches, while ctx lasts.
+func lookThrough(ctx context.Context, pattern string, options ...doublestar.GlobOption) (matches []string, base string, err error) {
+	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
+	matches, err = doublestar.Glob(untilDone{ctx, os.DirFS(base)}, rest, options...)
+	if ctx.Err() != nil {
+		return nil, base, ctx.Err()
+	}
+	for i, m := range matches {
+		matches[i] = filepath.FromSlash(path.Join(base, m))
+	}
+	return matches, base, err
+}
