@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/faults"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/tabletest"
@@ -169,7 +170,7 @@ func TestNoRoomForRows(t *testing.T) {
 			t.Errorf("%s: %v is left", out, left)
 		}
 	}
-	_, err := (&spoolWriter{brokenWriter{}, "td"}).Write([]byte("rows"))
+	_, err := (&spoolWriter{to: brokenWriter{}, dir: "td", space: scratch.New(scratch.Options{})}).Write([]byte("rows"))
 	if !errors.As(err, new(*stream.OutputError)) || !strings.Contains(err.Error(), "td: ") || !strings.Contains(err.Error(), "another temp-dir") {
 		t.Error(err)
 	}

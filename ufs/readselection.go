@@ -12,13 +12,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// smallDocument is what a document may take that is within the program's own share of the memory: most selections
+// and headers of statistics.
+const smallDocument = 4 << 20
+
 // Within has read do with what a memory limit leaves beside the program, and its complaint be about the limit; 0
 // means no limit.
 func Within(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
 	}
-	return (&Request{Memory: limit}).wholeLimit(read(max(limit-programBytes, 1)))
+	return (&Request{Memory: limit}).wholeLimit(read(max(limit-programBytes, smallDocument)))
 }
 
 // ReadSelection reads a Selection from a JSON file or object. opt.Memory is the memory limit of the process.

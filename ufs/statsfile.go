@@ -145,7 +145,7 @@ func (q *Request) FetchOptions() chunkio.FetchOptions {
 func (q *Request) fetching() chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Memory > 0 {
-		from.Memory = max(q.Memory-programBytes, 1)
+		from.Memory = max(q.Memory-programBytes, smallDocument)
 	}
 	return from
 }

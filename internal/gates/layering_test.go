@@ -139,7 +139,7 @@ var mayImport = map[string][]string{
 var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio", "chunkio/internal/copier", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/klauspost/":                          {"internal/forged", "chunkio", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
-	"github.com/go-json-experiment/":                 {"chunkio/internal/intake"},
+	"github.com/go-json-experiment/":                 {"chunkio/internal/intake", "internal/jsonsize"},
 	"github.com/expr-lang/expr/":                     {"internal/condition"},
 	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream"},

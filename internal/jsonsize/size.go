@@ -18,6 +18,9 @@ const (
 	member     = 64 // of a map, beyond its key and value
 )
 
+// allocated is what a text of so many bytes takes: the allocator has sizes that are up to an eighth apart.
+func allocated(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocation }
+
 // Of is what encoding/json takes at most to decode text into a value of a type, beside the text. It takes next to
 // nothing itself. Its error is of text that is no JSON, or of ctx.
 func Of(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
@@ -77,12 +80,12 @@ func (c *counter) value(ctx context.Context, t reflect.Type) error {
 		return c.value(ctx, t.Elem())
 	case reflect.PointerTo(t).Implements(unmarshaler):
 		raw, err := c.values.ReadValue()
-		c.bytes += int64(len(raw))
+		c.bytes += allocated(len(raw))
 		return err
 	case kind == '"':
 		raw, err := c.values.ReadValue()
-		if c.bytes += int64(len(raw)) + allocation; !utf8.Valid(raw) {
-			c.bytes += 2 * int64(len(raw)) // each wrong byte becomes one of three
+		if c.bytes += allocated(len(raw)); !utf8.Valid(raw) {
+			c.bytes += allocated(2 * len(raw)) // each wrong byte becomes one of three
 		}
 		return err
 	case kind == '[' && t.Kind() == reflect.Slice:

@@ -1,0 +1,113 @@
+package chunkio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestGlobSize: the number of patterns that braces stand for is that of writing them all out.
+func TestGlobSize(t *testing.T) {
+	for pattern, want := range map[string][2]int{
+		"": {1, 0}, "a*": {1, 0}, "{a}": {1, 1}, "{a,b}": {2, 1}, "{,a}": {2, 1}, "{a,b}{c,d,e}": {6, 1}, "{a,{b,c}{d,e}}": {5, 2},
+		`\{a,b\}`: {1, 0}, "[{,}]": {1, 0}, `[\]{,]{a,b}`: {2, 1}, "a,b}": {1, 0}, "{{{{a,b}}}}": {2, 4}, "[{": {1, 0},
+		strings.Repeat("{a,b}", 9): {512, 1}, strings.Repeat("{a,b}", 10): {mostAlternatives + 1, 1}, strings.Repeat("{a,b}", 100_000): {mostAlternatives + 1, 1},
+	} {
+		if alternatives, nested := globSize(pattern); [2]int{alternatives, nested} != want {
+			t.Errorf("%.40q: %d patterns, braces %d deep, want %d", pattern, alternatives, nested, want)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var make func(deep int) (pattern string, written []string)
+	make = func(deep int) (pattern string, written []string) {
+		written = []string{""}
+		for range rng.IntN(3) {
+			part, all := "x", []string{"x"}
+			if deep > 0 {
+				var branches []string
+				all = nil
+				for range 1 + rng.IntN(3) {
+					branch, of := make(deep - 1)
+					branches, all = append(branches, branch), append(all, of...)
+				}
+				part = "{" + strings.Join(branches, ",") + "}"
+			}
+			pattern += part
+			var next []string
+			for _, w := range written {
+				for _, a := range all {
+					next = append(next, w+a)
+				}
+			}
+			written = next
+		}
+		return pattern, written
+	}
+	for range 2000 {
+		pattern, written := make(rng.IntN(4))
+		if got, _ := globSize(pattern); got != min(len(written), mostAlternatives+1) {
+			t.Errorf("%s: %d patterns, want %d", pattern, got, len(written))
+		}
+	}
+}
+
+// TestGlobsAreBounded: patterns whose matching would take exponential time are refused, wherever patterns are matched,
+// and what exists under just this name is no pattern.
+func TestGlobsAreBounded(t *testing.T) {
+	s, dir := storetest.S3(t), t.TempDir()
+	s.Put("lake/x.csv", []byte("a,b\n1,2\n3,4\n"))
+	here := filepath.Join(dir, "x.csv")
+	must.Do(t, os.WriteFile(here, []byte("a,b\n1,2\n3,4\n"), 0o600))
+	for pattern, want := range map[string]string{
+		strings.Repeat("{a,b}", 27):                             "more than 1000 patterns",
+		strings.Repeat("{", 9) + "a,b" + strings.Repeat("}", 9): "more than 8 deep",
+		strings.Repeat("**/", 5) + "x":                          "more than 4 times",
+		strings.Repeat("{a,b}", 27) + "{":                       "malformed glob",
+	} {
+		_, err := Open(t.Context(), []string{filepath.Join(dir, pattern) + ".csv"}, Options{})
+		refusedGlob(t, "files", err, want)
+		_, err = Open(t.Context(), []string{s.URL("lake/" + pattern + ".csv")}, Options{})
+		refusedGlob(t, "objects", err, want)
+		_, err = ExpandStats(t.Context(), []string{filepath.Join(dir, pattern) + ".ufs"}, FetchOptions{})
+		refusedGlob(t, "statistics", err, want)
+		_, err = ExpandStats(t.Context(), []string{s.URL("lake/" + pattern + ".ufs")}, FetchOptions{})
+		refusedGlob(t, "statistics in a store", err, want)
+		_, err = Open(t.Context(), []string{here}, Options{Columns: []string{pattern}})
+		refusedGlob(t, "columns", err, want)
+		_, err = Match("keep", []string{pattern}, []string{"a", "b"})
+		refusedGlob(t, "names", err, want)
+		if got, err := Match("keep", []string{pattern}, []string{"a", pattern}); err != nil || fmt.Sprint(got) != "[false true]" {
+			t.Errorf("a column of that name: %v, %v", got, err)
+		}
+	}
+	if got, err := Match("keep", []string{"{a,{b,c}}?"}, []string{"a1", "d1", "c1"}); err != nil || fmt.Sprint(got) != "[true false true]" {
+		t.Errorf("few alternatives: %v, %v", got, err)
+	}
+}
+
+func refusedGlob(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	if !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: %v, want a usage error with %q", what, err, want)
+	}
+}
+
+// TestGlobsEnd: looking through folders for statistics ends with the context.
+func TestGlobsEnd(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if found, err := ExpandStats(ctx, []string{filepath.Join(dir, "**", "*.ufs")}, FetchOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", found, err)
+	}
+}
