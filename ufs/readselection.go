@@ -66,9 +66,6 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 		if err == nil || ctx.Err() == nil { // what is no JSON the decoder finds out too
 			s, err = stream.DecodeSelection(bytes.NewBuffer(text))
 		}
-		if err != nil && ctx.Err() == nil {
-			err = notSelection(name, err)
-		}
 	}
 	short, tooLittle := errors.AsType[*stream.MemoryError](err)
 	switch {
@@ -76,8 +73,12 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 		whole := *short
 		whole.Need, whole.Limit = short.Need+held, room
 		return nil, 0, &whole
-	case err != nil:
+	case ctx.Err() != nil:
+		return nil, 0, ctx.Err()
+	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.OutputError)):
 		return nil, 0, err
+	case err != nil:
+		return nil, 0, notSelection(name, err)
 	case len(s.Selected) == 0:
 		return nil, 0, stream.Dataf(name, "the selection has no features")
 	}
