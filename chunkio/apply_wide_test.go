@@ -25,7 +25,7 @@ func wideFile(t *testing.T, columns int, lists bool) string {
 	t.Helper()
 	number := array.NewFloat64Builder(memory.DefaultAllocator)
 	number.Append(1)
-	value, typ := number.NewArray(), arrow.DataType(arrow.PrimitiveTypes.Float64)
+	value, typ := number.NewArray(), arrow.PrimitiveTypes.Float64
 	if lists {
 		typ = arrow.ListOf(typ)
 		list := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float64)

@@ -27,8 +27,8 @@ func TestGlobSize(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	var make func(deep int) (pattern string, written []string)
-	make = func(deep int) (pattern string, written []string) {
+	var draw func(deep int) (pattern string, written []string)
+	draw = func(deep int) (pattern string, written []string) {
 		written = []string{""}
 		for range rng.IntN(3) {
 			part, all := "x", []string{"x"}
@@ -36,7 +36,7 @@ func TestGlobSize(t *testing.T) {
 				var branches []string
 				all = nil
 				for range 1 + rng.IntN(3) {
-					branch, of := make(deep - 1)
+					branch, of := draw(deep - 1)
 					branches, all = append(branches, branch), append(all, of...)
 				}
 				part = "{" + strings.Join(branches, ",") + "}"
@@ -53,7 +53,7 @@ func TestGlobSize(t *testing.T) {
 		return pattern, written
 	}
 	for range 2000 {
-		pattern, written := make(rng.IntN(4))
+		pattern, written := draw(rng.IntN(4))
 		if got, _ := globSize(pattern); got != min(len(written), mostAlternatives+1) {
 			t.Errorf("%s: %d patterns, want %d", pattern, got, len(written))
 		}

@@ -6,14 +6,15 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -138,12 +139,35 @@ func (q *Request) optionFile(ctx context.Context, option, value string, remedy s
 		kinds := []string{groupsPrefix, groupsRegex, groupsLists}
 		return "", nil, stream.Usagef("%v %s: there is no such file; %v%s", stream.Option(option), value, remedy, suggest.DidYouMean(value, kinds))
 	}
-	err = chunkio.ReadWhole(ctx, value, q.fetching(), remedy, func(r io.Reader) (err error) {
-		text, err = io.ReadAll(r)
-		return err
-	})
+	from := q.fetching()
+	text, err = chunkio.ReadAll(ctx, value, from, remedy)
+	if err == nil {
+		err = pairsFit(ctx, value, text, from.Memory)
+	}
+	if err != nil {
+		return "", nil, q.wholeLimit(err)
+	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as spreadsheets write it
 	return place.Name(value), text, err
+}
+
+// pairsFit refuses groups or costs for which the memory has no room, parsed and as maps.
+func pairsFit(ctx context.Context, path string, text []byte, memory int64) error {
+	const line = 96 // of CSV: its fields in a list of their own
+	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
+	if isJSON(text) {
+		size, err := jsonsize.Of(ctx, text, reflect.TypeFor[map[string][]string]())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if parsed = size; err != nil && json.Valid(text) {
+			return err
+		}
+	}
+	if need := int64(len(text)) + 2*parsed; memory > 0 && need > memory {
+		return &stream.MemoryError{What: "reading " + place.Name(path), Need: need, Limit: memory}
+	}
+	return nil
 }
 
 func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }

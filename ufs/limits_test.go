@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -126,6 +127,45 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	}
 	if _, err := Inspect(t.Context(), Request{Inputs: []string{path}, Memory: inspected - 1<<10}, false); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("inspect in 1 KiB less: %v", err)
+	}
+}
+
+// TestWideFilesKeepWithinTheLimit: an Arrow file of more fields than there is memory for is refused by every verb
+// before its schema is parsed.
+func TestWideFilesKeepWithinTheLimit(t *testing.T) {
+	const fields, limit = 100_000, programBytes + 32<<20
+	all := make([]arrow.Field, fields)
+	for i := range all {
+		all[i] = arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.PrimitiveTypes.Float64}
+	}
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "wide.arrow"), filepath.Join(dir, "out.parquet")
+	file := must.Get(os.Create(path))(t)
+	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(arrow.NewSchema(all, nil))))(t)
+	must.Do(t, errors.Join(w.Close(), file.Close()))
+	q := Request{Inputs: []string{path}, Method: "greedy", K: 2, Memory: limit}
+	for what, do := range map[string]func() error{
+		"select":  func() error { _, err := Select(t.Context(), q); return err },
+		"plan":    func() error { _, err := Plan(t.Context(), q); return err },
+		"inspect": func() error { _, err := Inspect(t.Context(), q, false); return err },
+		"convert": func() error {
+			_, err := Convert(t.Context(), ConvertRequest{Inputs: []string{path}, Output: out, Memory: limit})
+			return err
+		},
+		"apply": func() error {
+			_, err := Apply(t.Context(), ApplyRequest{Inputs: []string{path}, Output: out, Memory: limit, Selection: &stream.Selection{Selected: []stream.Selected{{Rank: 1, Name: "c1"}}}})
+			return err
+		},
+	} {
+		var err error
+		took := allocated(func() { err = do() })
+		short, ok := errors.AsType[*stream.MemoryError](err)
+		if !ok || short.Limit != limit || short.Need < 600*fields {
+			t.Errorf("%s: %v, want a need of %d bytes and more", what, err, 600*fields)
+		}
+		if took > limit-programBytes {
+			t.Errorf("%s: %d bytes were allocated", what, took)
+		}
 	}
 }
 

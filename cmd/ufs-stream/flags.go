@@ -135,7 +135,7 @@ func (f *requestFlags) reads(fs *pflag.FlagSet) {
 // scratchSpace adds where scratch files go.
 func (f *requestFlags) scratchSpace(fs *pflag.FlagSet) {
 	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and where the rows that a method iterates over do not fit into memory, unless --checkpoint names a folder (default: the system's)")
-	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, as 100GiB (default: no bound)")
+	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, copies of objects among it, as 100GiB (default: no bound)")
 }
 
 // checkpoint adds where the state of a long pass is kept.

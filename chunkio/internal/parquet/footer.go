@@ -169,9 +169,10 @@ func encrypted(in format.Input) error {
 
 // footerShape counts what makes a parsed footer large.
 type footerShape struct {
-	elements int // of the schema
-	groups   int // row groups
-	chunks   int // column chunks of all row groups
+	elements int   // of the schema
+	groups   int   // row groups
+	chunks   int   // column chunks of all row groups
+	paths    int64 // bytes of the names that lead to all leaves: those of the groups count for each leaf
 }
 
 // heap estimates the heap of the parsed footer of n bytes. Measured on DuckDB's files: 0.6 kB a schema element,
@@ -179,14 +180,41 @@ type footerShape struct {
 // it: then a footer that was opened once in so much memory is opened again in as much, and passes need not know that
 // parsing takes more.
 func (s footerShape) heap(n int) int64 {
-	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + int64(n)
+	return int64(unsafe.Sizeof(chunkMeta{}))*int64(s.chunks) + 100*int64(s.groups) + 1000*int64(s.elements) + pathCopies*s.paths + int64(n)
+}
+
+// pathCopies is how often the library and the leaves have the path to a leaf.
+const pathCopies = 3
+
+// pathBytes counts the names that lead to the leaves of a tree that was checked.
+func pathBytes(children []int64, names []int64) (bytes int64) {
+	type group struct{ pending, prefix int64 }
+	var open []group
+	for i, n := range children {
+		prefix := names[i]
+		if len(open) > 0 {
+			top := &open[len(open)-1]
+			top.pending--
+			prefix += top.prefix
+		}
+		if n == 0 {
+			bytes += prefix
+		}
+		for len(open) > 0 && open[len(open)-1].pending == 0 {
+			open = open[:len(open)-1]
+		}
+		if n > 0 {
+			open = append(open, group{n, prefix})
+		}
+	}
+	return bytes
 }
 
 // measureFooter validates the raw FileMetaData and counts its parts, so that parsing
 // it can neither allocate for a count that lies nor recurse without end.
 func measureFooter(raw []byte) (shape footerShape, err error) {
 	c := compact{b: raw}
-	var children []int64 // of each schema element, in order
+	var children, names []int64 // of each schema element, in order, and the bytes of its name
 	var faults []error
 	lists := map[int64]bool{}
 	c.record(nil, func(id int64, typ byte) bool {
@@ -209,8 +237,15 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 				c.skipElements(elem, 1, 1)
 			case id == 2: // list<SchemaElement>, whose field 5 is num_children
 				var f [6]int64
-				c.record(f[:], nil)
-				children = append(children, f[5])
+				name := int64(0)
+				c.record(f[:], func(id int64, typ byte) bool {
+					if id != 4 || typ != thriftBinary {
+						return false
+					}
+					name = int64(len(c.binary()))
+					return true
+				})
+				children, names = append(children, f[5]), append(names, name)
 			default: // list<RowGroup>, whose field 1 is list<ColumnChunk>
 				shape.groups++
 				chunks, _, _ := c.rowGroupSize()
@@ -221,7 +256,11 @@ func measureFooter(raw []byte) (shape footerShape, err error) {
 	})
 	shape.elements = len(children)
 	if c.err == nil {
-		faults = append(faults, checkTree(children))
+		err := checkTree(children)
+		if err == nil {
+			shape.paths = pathBytes(children, names)
+		}
+		faults = append(faults, err)
 	}
 	return shape, errors.Join(append(faults, c.err)...)
 }
