@@ -22,7 +22,7 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.plan.json")
 	file := must.Get(os.Create(path))(t)
 	files := iter.Seq2[planfile.File, error](func(yield func(planfile.File, error) bool) { yield(planfile.File{Path: in}, nil) })
-	if _, err := planfile.Write(file, planfile.Header{Count: 1, Options: map[string]string{"where": condition}}, files); err != nil {
+	if _, err := planfile.Write(file, planfile.Header{Count: 1, Roots: []string{filepath.Dir(in)}, Options: map[string]string{"where": condition}}, files); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {
