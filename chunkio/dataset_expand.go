@@ -14,6 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -169,11 +170,19 @@ func unreadLists(args []string) []stream.Text {
 	return nil
 }
 
+// followLinks is place.FollowLinks for an argument that may be a Delta table.
+func followLinks(arg string) string {
+	if table, ok := strings.CutPrefix(arg, deltaScheme); ok {
+		return deltaScheme + place.FollowLinks(table)
+	}
+	return place.FollowLinks(arg)
+}
+
 // places is the argument, or what the list that it names has in its lines.
 func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	list, ok := listNamedBy(arg)
 	if !ok {
-		return []string{straight(arg)}, nil
+		return []string{followLinks(arg)}, nil
 	}
 	var content []byte
 	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
@@ -191,7 +200,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	var lines []string
 	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			lines = append(lines, straight(line))
+			lines = append(lines, followLinks(line))
 		}
 	}
 	if len(lines) == 0 {
@@ -249,23 +258,23 @@ func expandPath(ctx context.Context, arg string) ([]string, error) {
 	case err == nil:
 		return []string{arg}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
-		return glob(ctx, arg)
+		return expandGlob(ctx, arg)
 	}
 	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
 
-// glob returns the files that match, or, where only directories match, the data
+// expandGlob returns the files that match, or, where only directories match, the data
 // files in them: what a shell's own expansion of the pattern would lead to. As in shells ** follows no
 // links to folders: two of them that lead upwards make more paths than can ever be looked at.
-func glob(ctx context.Context, pattern string) ([]string, error) {
-	if fault := globFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+func expandGlob(ctx context.Context, pattern string) ([]string, error) {
+	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
 	options := []doublestar.GlobOption{doublestar.WithNoHidden(), doublestar.WithFailOnIOErrors()}
 	if strings.Contains(pattern, "**") {
 		options = append(options, doublestar.WithNoFollow())
 	}
-	matches, base, err := lookThrough(ctx, pattern, options...)
+	matches, base, err := glob.FindPaths(ctx, pattern, options...)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -299,20 +308,6 @@ func glob(ctx context.Context, pattern string) ([]string, error) {
 		return nil, stream.Dataf(pattern, "no file matches")
 	}
 	return files, nil
-}
-
-// untilDone is a file system as long as its context lasts.
-type untilDone struct {
-	ctx context.Context //nolint:containedctx // that of looking through it: fs.FS has none
-	fs.FS
-}
-
-// Open implements fs.FS.
-func (u untilDone) Open(name string) (fs.File, error) {
-	if err := u.ctx.Err(); err != nil {
-		return nil, err
-	}
-	return u.FS.Open(name)
 }
 
 // unreadAt is the folder that err is of, as far as it tells.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -102,7 +103,7 @@ func isDataKey(rel string) bool {
 // files below these.
 func (a *access) globStore(ctx context.Context, loc store.Location, prefix string) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
-	if fault := globFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
+	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
 	}
 	explicit := skipName(path.Base(pattern))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -51,7 +52,7 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 		if found[pattern] {
 			continue
 		}
-		if fault := globFault(pattern, doublestar.ValidatePattern(hideSlash(pattern))); fault != "" {
+		if fault := glob.Fault(pattern, doublestar.ValidatePattern(hideSlash(pattern))); fault != "" {
 			return nil, stream.Usagef("%v %s: %s", stream.Option(option), pattern, fault)
 		}
 		if !markGlob(matched, hideSlash(pattern), name) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -226,7 +227,7 @@ func (a *access) mayBeText(column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
-			return p == column || p == list || globFault(p, true) == "" && doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
+			return p == column || p == list || glob.Fault(p, true) == "" && doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
 		})
 	}
 	o := &a.opt

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -49,10 +50,10 @@ func localGlob(ctx context.Context, arg string) ([]string, error) {
 	if _, err := os.Stat(pattern); !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(pattern, "*?[{") {
 		return []string{pattern}, nil // whoever opens it says what is wrong with it
 	}
-	if fault := globFault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
+	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
-	found, _, err := lookThrough(ctx, pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
+	found, _, err := glob.FindPaths(ctx, pattern, doublestar.WithNoHidden(), doublestar.WithFilesOnly())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -143,7 +144,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 		}
 		return objectOrFolder(ctx, client, l)
 	}
-	if fault := globFault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
+	if fault := glob.Fault(l.Key, doublestar.ValidatePattern(l.Key)); fault != "" {
 		return nil, stream.Usagef("%s: %s", l.Name(), fault)
 	}
 	switch _, err := client.Stat(ctx, l); {

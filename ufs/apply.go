@@ -92,7 +92,7 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 	if err := q.limits(); err != nil {
 		return err
 	}
-	if err := q.tempFolder(); err != nil {
+	if err := checkTempFolder(q.TempDir); err != nil {
 		return err
 	}
 	end, err := q.begin(ctx)

@@ -49,7 +49,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	if err := q.limits(); err != nil {
 		return report, err
 	}
-	if err := q.tempFolder(); err != nil {
+	if err := checkTempFolder(q.TempDir); err != nil {
 		return report, err
 	}
 	end, err := q.begin(ctx)

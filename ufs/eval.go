@@ -99,7 +99,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	if err := e.q.input(); err != nil {
 		return nil, err
 	}
-	if err := e.q.tempFolder(); err != nil {
+	if err := checkTempFolder(e.q.TempDir); err != nil {
 		return nil, err
 	}
 	before := e.q.Meter.Transfer()

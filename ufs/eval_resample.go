@@ -238,7 +238,7 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	}
 	scope, err := place.NewScope(place.Name(s.Path), place.OwnPlaces(s.Path), e.Allow)
 	if err == nil {
-		err = q.resolveFiles(scope.Resolve)
+		err = resolveFiles(q.Options, scope.Resolve)
 	}
 	if err != nil {
 		return q, err

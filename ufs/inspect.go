@@ -44,7 +44,7 @@ type InspectedColumn struct {
 // reads footers only; with scan it reads the features too, and adds missing values by kind
 // and the range. A single statistics file is inspected as well.
 func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
-	if err := q.notInput(ctx); err != nil {
+	if err := refuseInputAsOutput(ctx, &q); err != nil {
 		return nil, err
 	}
 	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {

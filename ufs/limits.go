@@ -77,7 +77,7 @@ func heapWithin(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
 // begin hands the bounds of the request to the Go runtime until end is called, and makes
 // gonum's LAPACK ride on our kernels.
 func (q *Request) begin(ctx context.Context) (end func(), err error) {
-	if err := q.notInput(ctx); err != nil {
+	if err := refuseInputAsOutput(ctx, q); err != nil {
 		return nil, err
 	}
 	q.keepStdin()

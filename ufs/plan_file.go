@@ -228,7 +228,7 @@ func (r *run) takePlan(ctx context.Context) error {
 	if err != nil {
 		return stream.Dataf(place.Name(q.Plan), "%w", err)
 	}
-	if err := p.resolveFiles(func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Allow) }); err != nil {
+	if err := resolveFiles(p.Options, func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Allow) }); err != nil {
 		return err
 	}
 	q.fillFrom(p)

@@ -45,7 +45,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer end()
-	if err := r.notInput(ctx, q.Profile); err != nil {
+	if err := refuseInputAsOutput(ctx, &r.Request, q.Profile); err != nil {
 		return nil, err
 	}
 	if err := r.openCheckpoint(); err != nil {

@@ -168,7 +168,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	case place.IsURL(q.namedCheckpoint()):
 		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.Name(q.Checkpoint))
 	}
-	if err := q.tempFolder(); err != nil {
+	if err := checkTempFolder(q.TempDir); err != nil {
 		return nil, err
 	}
 	if len(r.Methods) == 0 {
@@ -181,7 +181,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := q.localOptions(); err != nil {
+	if err := checkLocalOptions(q.Options); err != nil {
 		return nil, err
 	}
 	if err := q.check(spec); err != nil {
@@ -211,21 +211,21 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	return r, nil
 }
 
-// tempFolder checks the folder of scratch files.
-func (q *Request) tempFolder() error {
-	if q.TempDir != "" {
-		if fi, err := os.Stat(q.TempDir); err != nil || !fi.IsDir() {
-			return &stream.OutputError{Path: q.TempDir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
+// checkTempFolder checks the folder of scratch files.
+func checkTempFolder(dir string) error {
+	if dir != "" {
+		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+			return &stream.OutputError{Path: dir, Err: errors.New("no such folder"), Remedy: stream.Textf("create it, or choose another {temp-dir}")}
 		}
 	}
 	return nil
 }
 
-// localOptions refuses URLs as options of methods, which know local files only. Anchors are
+// checkLocalOptions refuses URLs as options of methods, which know local files only. Anchors are
 // read as the input is.
-func (q *Request) localOptions() error {
-	for _, option := range sortedKeys(q.Options) {
-		if text := q.Options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
+func checkLocalOptions(options method.Settings) error {
+	for _, option := range sortedKeys(options) {
+		if text := options.Text(option); option != "anchors-file" && (place.IsURL(text) || strings.HasPrefix(text, "file://")) {
 			return stream.Usagef("%v %s: want a local path; copy the file here first", stream.Option(option), place.Name(text))
 		}
 	}

@@ -1,8 +1,10 @@
-package chunkio
+// Package glob bounds patterns of names and looks through folders for what they match.
+package glob
 
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,9 +21,9 @@ const (
 	mostDoubleStars  = 4
 )
 
-// globFault says why a pattern cannot be matched; empty where it can be. valid says that it is well-formed.
-func globFault(pattern string, valid bool) string {
-	alternatives, nested := globSize(pattern)
+// Fault returns why a pattern cannot be matched, or an empty string if it can be. valid is whether it is well-formed.
+func Fault(pattern string, valid bool) string {
+	alternatives, nested := countAlternatives(pattern)
 	switch {
 	case !valid:
 		return "malformed glob"
@@ -35,9 +37,9 @@ func globFault(pattern string, valid bool) string {
 	return ""
 }
 
-// globSize is how many patterns without braces a pattern stands for, or a number above mostAlternatives, and how
-// deep its braces are nested.
-func globSize(pattern string) (alternatives, nested int) {
+// countAlternatives counts the patterns without braces that a pattern stands for, up to one above mostAlternatives,
+// and how deep its braces are nested.
+func countAlternatives(pattern string) (alternatives, nested int) {
 	type braces struct{ before, last int } // alternatives of all but the last branch, and of that
 	open := []braces{{0, 1}}
 	for i := 0; i < len(pattern); i++ {
@@ -66,8 +68,9 @@ func globSize(pattern string) (alternatives, nested int) {
 	return open[0].last, nested
 }
 
-// lookThrough returns the files and folders that a pattern of paths matches, while ctx lasts.
-func lookThrough(ctx context.Context, pattern string, options ...doublestar.GlobOption) (matches []string, base string, err error) {
+// FindPaths returns the files and folders that a pattern of paths matches, and the folder that it begins below. It
+// ends with ctx.
+func FindPaths(ctx context.Context, pattern string, options ...doublestar.GlobOption) (matches []string, base string, err error) {
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(pattern)))
 	matches, err = doublestar.Glob(untilDone{ctx, os.DirFS(base)}, rest, options...)
 	if ctx.Err() != nil {
@@ -77,4 +80,18 @@ func lookThrough(ctx context.Context, pattern string, options ...doublestar.Glob
 		matches[i] = filepath.FromSlash(path.Join(base, m))
 	}
 	return matches, base, err
+}
+
+// untilDone is a file system as long as its context lasts.
+type untilDone struct {
+	ctx context.Context //nolint:containedctx // that of looking through it: fs.FS has none
+	fs.FS
+}
+
+// Open implements fs.FS.
+func (u untilDone) Open(name string) (fs.File, error) {
+	if err := u.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return u.FS.Open(name)
 }
