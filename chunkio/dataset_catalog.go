@@ -134,7 +134,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	path := in.Name()
 	leaves := opened.Leaves()
 	if need := opened.HeldBytes() + b.bytesWith(len(leaves)); need > memory {
-		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory}
+		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
 	leaves, names := named(leaves)
 	before := len(b.leaves)

@@ -89,7 +89,7 @@ func (f *File) load() error {
 		}
 		f.fields, f.heap = int64(shape.fields), shape.heap()+blockBytes*t.blocks()
 		if need := f.heap + f.parsed; need > f.memory {
-			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory}
+			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // who reads it holds more
 		}
 		if f.schema, err = parseSchema(schema, shape); err != nil {
 			return err
