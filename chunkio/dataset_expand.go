@@ -200,7 +200,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	var lines []string
 	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			lines = append(lines, followLinks(line))
+			lines = append(lines, line)
 		}
 	}
 	if len(lines) == 0 {
@@ -224,8 +224,11 @@ func (a *access) resolveLines(list string, lines []string) ([]string, error) {
 	for i, line := range lines {
 		named, isTable := strings.CutPrefix(line, deltaScheme)
 		within := scope
-		if !store.IsURL(list) && !strings.Contains(named, "://") && !filepath.IsAbs(named) {
-			within = typed
+		if !store.IsURL(list) {
+			if !strings.Contains(named, "://") && !filepath.IsAbs(named) {
+				within = typed
+			}
+			named = place.FollowLinks(named)
 		}
 		if named, err = within.Resolve(place.Beside(list, named)); err != nil {
 			return nil, err

@@ -157,7 +157,7 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 			table = append(table, chunkio.TableColumn{Name: column.Name, Values: column.Values})
 		}
 		columns = len(table)
-		if err := c.writePart(ctx, root, filepath.FromSlash(folder), rows, table); err != nil {
+		if err := writePart(ctx, c, root, filepath.FromSlash(folder), rows, table); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 }
 
 // writePart writes the table of a folder of the lake.
-func (c *cli) writePart(ctx context.Context, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
+func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
 	err := lake.MkdirAll(folder, 0o700)
 	var in *os.Root
 	if err == nil {

@@ -58,7 +58,7 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
 		return err
 	}
-	c.boundMemory(int64(o.memory))
+	boundMemory(c, int64(o.memory))
 	from := chunkio.FetchOptions{Anonymous: o.req.Anonymous, Meter: new(stream.Meter), Memory: int64(o.memory)}
 	sides, err := ufs.ReadSelections(ctx, args, from)
 	if err != nil {

@@ -184,7 +184,7 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
-	c.boundMemory(q.Memory)
+	boundMemory(c, q.Memory)
 	q.Meter = new(stream.Meter)
 	q.Progress, q.Note, q.Say, q.Spelling = c.progressOf(q.Meter), c.remark, func(t stream.Text) { c.say("%s", t.Spell(program.FlagOf)) }, program.FlagOf
 	return q, nil
@@ -386,7 +386,7 @@ func (c *choice) Set(s string) error {
 func (c *choice) Type() string { return "name" }
 
 // boundMemory keeps the process within so many bytes until the command ends.
-func (c *cli) boundMemory(limit int64) {
+func boundMemory(c *cli, limit int64) {
 	c.restore()
 	c.restore = ufs.Bound(limit)
 }

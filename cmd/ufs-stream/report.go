@@ -70,7 +70,7 @@ func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 		return err
 	}
 	p := report.Page{Version: version(), Spelling: program.FlagOf}
-	c.boundMemory(int64(o.memory))
+	boundMemory(c, int64(o.memory))
 	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
 		p.Documents, err = readDocuments(ctx, args, room)
 		return err
