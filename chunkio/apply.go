@@ -52,7 +52,7 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	Warnings []string // of what others have put where interrupted runs leave what they have finished
+	Warnings []string // that name things of other users at the places where interrupted runs leave finished files
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or

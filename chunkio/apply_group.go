@@ -97,7 +97,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	return f.release, err
 }
 
-// scratchOf is what copying columns of row group g takes beside them, by the number of workers.
+// scratchOf returns the scratch memory of copying columns of row group g, by the number of workers.
 func scratchOf(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
 	known := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
@@ -209,7 +209,7 @@ func runAll(ctx context.Context, workers int, path string, g int, tasks []copier
 	}
 	err := work.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err() // what the tasks say is only its consequence
+		return ctx.Err() // the errors of the tasks follow from it
 	}
 	if err != nil {
 		return err

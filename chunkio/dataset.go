@@ -74,7 +74,7 @@ type Options struct {
 	// Anonymous looks for no credentials and signs no request to an object store.
 	Anonymous bool
 	// Allow are prefixes of places that lists, plans and logs of tables may name outside their own
-	// place: local folders, and URLs with the parameters to open what lies below them.
+	// place: local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they

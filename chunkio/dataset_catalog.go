@@ -211,14 +211,14 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 }
 
 const (
-	// leafBytes is what the catalog takes for a leaf while footers are read, with its place in the index, and
-	// nameBytes what naming one of the file's takes: measured at 100,000 to 500,000 columns:
+	// leafBytes is the memory of a leaf in the catalog while footers are read, with its place in the index, and
+	// nameBytes that of naming a leaf of the file: measured at 100,000 to 500,000 columns:
 	// up to 83 bytes beside the leaf, and up to 79.
 	leafBytes = int64(unsafe.Sizeof(format.Leaf{})) + 90
 	nameBytes = 80
 )
 
-// bytesWith is what the leaves take while a file of so many is added.
+// bytesWith returns the memory of the leaves while a file of so many is added.
 func (b *catalogBuilder) bytesWith(leaves int) int64 {
 	return leafBytes*int64(max(len(b.leaves), leaves)) + nameBytes*int64(leaves)
 }

@@ -154,7 +154,7 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 }
 
 // listNamedBy is the list that an argument names by an @ before it. What exists under exactly the name of the
-// argument is no list: a shell may have put it in place of a glob, and then its file chose what is read.
+// argument is no list: a shell may have put it in place of a glob, and then its file chose the inputs.
 func listNamedBy(arg string) (list string, ok bool) {
 	list, ok = strings.CutPrefix(arg, "@")
 	return list, ok && !isThere(arg)
@@ -209,7 +209,7 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	return a.resolveLines(list, lines)
 }
 
-// resolveLines returns the places that the lines of a list name. Lines may name what lies in the list's
+// resolveLines returns the places that the lines of a list name. Lines may name files in the list's
 // folder or, of a local list, in the working directory. A relative line of a local list is as if it was typed
 // there, and may go up from it, though not as far as the root, from where it could name any file.
 func (a *access) resolveLines(list string, lines []string) ([]string, error) {

@@ -26,7 +26,7 @@ type finder struct {
 	all     bool   // whatever lies below the folder is read
 }
 
-// logOf finds the log of a Delta table: any file in it may change what the table is.
+// logOf finds the log of a Delta table: any file in it may change the table.
 func logOf(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
 	return finder{arg: root, folder: place.Below(root, deltaLog), pattern: "**", all: true}

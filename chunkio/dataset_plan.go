@@ -175,7 +175,7 @@ func ReadPlanHeader(ctx context.Context, path string, opt FetchOptions) (PlanHea
 	return h, err
 }
 
-// Resolve returns what opens a file that an option of the plan names, if the plan may name it.
+// Resolve returns the path or URL that opens a file named by an option of the plan, if the plan may name it.
 func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error) {
 	scope, err := planScope(plan, h.Roots, allowed)
 	if err != nil {

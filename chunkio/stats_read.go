@@ -32,8 +32,8 @@ type StatsReader struct {
 	known    bool       // the header was read before, and is not decoded again
 	like     *StatsHead // that may have the same lists; nil for none
 	memory   int64      // that the header may take; 0 means no bound
-	held     int64      // what it takes, as far as it is decoded
-	took     int64      // what reading it took, at most
+	held     int64      // bytes of memory, as far as it is decoded
+	took     int64      // bytes that reading it took, at most
 	lists    writtenLists
 	sections []statsExtent
 }

@@ -26,7 +26,7 @@ type FetchOptions struct {
 	// Folder is the open folder that a local file is in, if others may have put it there: the file is opened
 	// only if it is this user's own, and through no link. Of its path the name counts alone.
 	Folder *os.Root
-	Memory int64           // bytes that what is read may take, parsed too, where it is held whole; 0 means no bound
+	Memory int64           // bytes that a document which is held whole may take, parsed too; 0 means no bound
 	Temp   scratch.Options // where a copy of an object waits, and within which bytes
 }
 
@@ -126,7 +126,7 @@ func (s *sticky) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// noSpool says what to do where there is no room in a folder for a copy of the object called name.
+// noSpool is the error of a folder without room for a copy of the object called name.
 func (o FetchOptions) noSpool(name, folder string, err error) error {
 	remedy := stream.PlainText("free some space there, or set TMPDIR to another folder")
 	if o.Temp.Dir != "" {

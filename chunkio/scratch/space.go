@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Dir   string // "" means the system's temporary folder
 	Limit int64  // bytes in all; 0 means no bound
-	// Ledger counts what else Limit is for; nil counts the files of one Space alone.
+	// Ledger counts the other bytes that Limit is for; nil counts the files of one Space alone.
 	Ledger *Ledger
 	There  int64 // bytes of files in Dir that Keep will open again, which need no room anew
 	// Remedy is what to do where the disk is full; the default is that of methods that iterate

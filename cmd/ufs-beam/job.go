@@ -18,7 +18,7 @@ type job struct {
 	Shards int
 	Parts  string   // folder of the parts: absolute, or a URL
 	Output string   // absolute, or a URL
-	Allow  []string // prefixes of what the plan may name: absolute, or URLs
+	Allow  []string // prefixes of places that the plan may name: absolute, or URLs
 
 	Threads    int
 	Memory     int64

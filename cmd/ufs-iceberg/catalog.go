@@ -101,9 +101,9 @@ func loadPatiently(ctx context.Context, props iceberg.Properties, named table.Id
 }
 
 // refuseServer is an error if a catalog tells of a server for the table's files, and nobody else does:
-// whoever it names would get what the user's credentials sign. Amazon's and Google's own are the usual.
+// whoever it names would get the user's signatures. Amazon's and Google's own are the usual.
 func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) error {
-	if _, err := t.FS(ctx); err != nil { // which notes what the catalog tells
+	if _, err := t.FS(ctx); err != nil { // which notes the catalog's settings
 		return asData(at, "the files of "+l.table+" cannot be opened", err)
 	}
 	told := server.FindStringSubmatch(l.told)
@@ -152,7 +152,7 @@ func refusal(at string, q request, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &told): // without what the library puts around it
+	case errors.As(err, &told): // without the library's text around it
 		return told
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)

@@ -26,9 +26,9 @@ type lake struct {
 	client *store.Client
 	table  string       // its name, for errors
 	query  string       // that the user gave for objects of a catalog: endpoint=…&region=…
-	told   string       // what its catalog tells of such parameters, which is not used
+	told   string       // such parameters of its catalog, which are not used
 	allow  []string     // places that the user allows
-	scope  *place.Scope // what its metadata may name; nil until it is known where the table is
+	scope  *place.Scope // places that its metadata may name; nil until the table's place is known
 
 	mu     sync.Mutex
 	opened []string // paths and URLs

@@ -16,7 +16,7 @@ import (
 )
 
 // location is a file's place as a table's metadata name it: a path, an address of a web server, or an
-// object. It has no parameters: what other programs write into metadata chooses no server and no
+// object. It has no parameters: metadata of other programs choose no server and no
 // credentials.
 type location struct {
 	name    string // a path, or the URL that ufs-stream reads
@@ -70,7 +70,7 @@ func parseLocation(text string) (location, error) {
 	return location{at.WithKey(key).String(), at.String(), account}, nil
 }
 
-// parseFileLocation reads what stands behind file:, which is file:/PATH or file:///PATH.
+// parseFileLocation reads the rest of a location file:/PATH or file:///PATH.
 func parseFileLocation(text, rest string) (location, error) {
 	if far, ok := strings.CutPrefix(rest, "//"); ok {
 		rest = strings.TrimPrefix(far, "localhost")

@@ -62,7 +62,7 @@ const quotedArgs = `    set -l args
     end
 `
 
-// writeFishCompletion writes cobra's script, which evaluates no more than what it was typed for.
+// writeFishCompletion writes cobra's script, mended to evaluate no typed word.
 func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenFishCompletion(&script, true); err != nil {

@@ -22,7 +22,7 @@ type Dir struct {
 	root       *os.Root // itself
 	lock       *os.File
 	finished   *finishedList // of ResumeDir; else nil
-	remarks    []string      // of ResumeDir, on what others have put in its way
+	remarks    []string      // of ResumeDir, on things of other users in its way
 	objects    *objectDir    // of a store, in place of all of the above but path
 	done       bool
 }
@@ -104,7 +104,7 @@ func (d *Dir) Path() string {
 	return filepath.Join(filepath.Dir(d.path), d.temp)
 }
 
-// Remarks are what people should hear of: what others have put where an interrupted run leaves its folder.
+// Remarks are warnings of things that other users have put where an interrupted run leaves its folder.
 func (d *Dir) Remarks() []string { return d.remarks }
 
 // Create begins to write the file at rel below the folder, whose parts are separated by slashes. It must be
@@ -190,7 +190,7 @@ func (d *Dir) giveRights() error {
 	if there, err := d.in.Lstat(d.name); err == nil && ownfile.CheckFolder(there) == nil {
 		return ownfile.KeepMode(d.lock, there)
 	}
-	const probe = ".ufs-mode" // has what umask and lists of the parent folder leave
+	const probe = ".ufs-mode" // has the rights that umask and lists of the parent folder leave
 	if err := d.root.Mkdir(probe, 0o777); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (d *Dir) Abort(ctx context.Context) error {
 		d.root.Close()
 		_ = d.in.RemoveAll(d.temp) // where a Commit had closed it
 	}
-	_ = d.in.Remove(d.temp) // what is there in spite of that stays
+	_ = d.in.Remove(d.temp) // if that fails, it stays
 	d.close()
 	return nil
 }

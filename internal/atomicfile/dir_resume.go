@@ -83,7 +83,7 @@ func resumeTemp(path string) (d *Dir, err error) {
 			return nil, err
 		}
 	} else {
-		sweepTemps(in, name) // what older runs have left
+		sweepTemps(in, name) // left by older runs
 	}
 	d.remarks = remarks
 	return d, nil
@@ -117,7 +117,7 @@ func (d *Dir) takeUp(wanted func(rel string) bool) (err error) {
 	return d.removeUnfinished(".", wanted)
 }
 
-// removeUnfinished removes what is in a folder and not finished or not wanted. A folder that is empty
+// removeUnfinished removes the files in a folder that are not finished or not wanted. A folder that is empty
 // then may stand where a file is to be.
 func (d *Dir) removeUnfinished(folder string, wanted func(rel string) bool) error {
 	entries, err := readDir(d.root, folder)

@@ -29,7 +29,7 @@ type File struct {
 	name    string   // which has it by this name,
 	temp    string   // and until then by this one
 	f       *os.File
-	there   fs.FileInfo  // what it replaces and takes the mode of; else nil
+	there   fs.FileInfo  // the file that it replaces, whose mode it takes; else nil
 	spool   *Spool       // in place of temp, for an object; f is its file
 	upload  func() error // of the spool
 	object  store.Object // that the upload has made

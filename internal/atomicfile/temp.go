@@ -53,7 +53,7 @@ func openParent(path string) (in *os.Root, name string, err error) {
 	return in, name, nil
 }
 
-// tempStem is what the names of the temporaries of name begin with.
+// tempStem returns the beginning of the names of the temporaries of name.
 func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
 // makeTemp makes and locks a temporary of name, which create opens; errors call the output path. A
@@ -94,7 +94,7 @@ func sweepTemps(in *os.Root, name string) {
 	}
 }
 
-// temps are what has the names of temporaries of name, and whether these are folders.
+// temps are the entries with names of temporaries of name, and whether these are folders.
 func temps(in *os.Root, name string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
 		stem := tempStem(name)
@@ -111,7 +111,7 @@ func temps(in *os.Root, name string) iter.Seq2[string, bool] {
 	}
 }
 
-// readDir is what a folder holds, by name.
+// readDir returns the entries of a folder, by name.
 func readDir(in *os.Root, name string) ([]fs.DirEntry, error) {
 	f, err := in.Open(name)
 	if err != nil {
@@ -147,14 +147,14 @@ func removeTemp(in *os.Root, temp string, isDir bool) {
 		}
 		folder.Close()
 	}
-	_ = in.Remove(temp) // what is there in spite of that stays
+	_ = in.Remove(temp) // if that fails, it stays
 }
 
 // removeContents empties a folder.
 func removeContents(folder *os.Root) {
 	entries, _ := readDir(folder, ".")
 	for _, e := range entries {
-		_ = folder.RemoveAll(e.Name()) // what is there in spite of that stays
+		_ = folder.RemoveAll(e.Name()) // if that fails, it stays
 	}
 }
 

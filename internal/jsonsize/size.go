@@ -1,4 +1,4 @@
-// Package jsonsize counts what decoding a JSON document takes before it is decoded: 200 MB of one array of
+// Package jsonsize counts the memory of decoding a JSON document before it is decoded: 200 MB of one array of
 // short texts took 2 GB.
 package jsonsize
 
@@ -18,10 +18,10 @@ const (
 	member     = 64 // of a map, beyond its key and value
 )
 
-// allocated is what a text of so many bytes takes: the allocator has sizes that are up to an eighth apart.
+// allocated returns the memory of a text of so many bytes: the allocator has sizes that are up to an eighth apart.
 func allocated(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocation }
 
-// Of is what encoding/json takes at most to decode text into a value of a type, beside the text. It takes next to
+// Of returns the most memory that encoding/json takes to decode text into a value of a type, beside the text. It takes next to
 // nothing itself. Its error is of text that is no JSON, or of ctx.
 func Of(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
 	c := counter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
@@ -29,7 +29,7 @@ func Of(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
 	return c.bytes, err
 }
 
-// Elements counts the elements of an array; of what is none it is 0.
+// Elements counts the elements of an array; anything else has 0.
 func Elements(ctx context.Context, text []byte) (n int, err error) {
 	d := newDecoder(text)
 	if d.PeekKind() != '[' {

@@ -1,4 +1,4 @@
-// Package glob bounds patterns of names and looks through folders for what they match.
+// Package glob bounds patterns of names and looks through folders for matches.
 package glob
 
 import (

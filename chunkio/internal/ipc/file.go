@@ -145,7 +145,7 @@ func (f *File) readFooter() ([]byte, error) {
 	return footer, format.ReadAt(f.in, footer, size-int64(len(tail))-n)
 }
 
-// blockBytes is what a block takes, with the number of its rows.
+// blockBytes returns the memory of a block, with the number of its rows.
 const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
 
 // blocks counts the blocks of a footer.

@@ -12,7 +12,7 @@ import (
 )
 
 // ForLibrary is the bytes of the file, as arrow v15 can read them: that knows no decimals of 32 and 64 bits,
-// and finds integers of as many, see SmallDecimal. There must be room for what the library takes, beside so many
+// and finds integers of as many, see SmallDecimal. There must be room for the library's copy, beside so many
 // bytes that are held.
 func (f *File) ForLibrary(beside int64) (io.ReaderAt, error) {
 	if need := beside + f.HeldBytes() + f.LibraryBytes(); need > f.memory {
@@ -32,11 +32,11 @@ func (f *File) ForLibrary(beside int64) (io.ReaderAt, error) {
 	return &patched{f.in, footer, at}, err
 }
 
-// libraryField is what the library takes for a field, with what package copier has of each: 270 bytes
+// libraryField is the memory of a field in the library and in package copier: 270 bytes
 // were measured at 140,000 fields, and lists of them grow by doubling.
 const libraryField = 400
 
-// LibraryBytes is what the library takes of the file's schema, beside the footer's bytes.
+// LibraryBytes returns the memory of the library's schema of the file, beside the footer's bytes.
 func (f *File) LibraryBytes() int64 { return libraryField*f.fields + f.parsed }
 
 // SmallDecimal is the type of the decimals of a leaf, if they are of 32 or 64 bits.

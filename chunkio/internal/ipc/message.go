@@ -41,7 +41,7 @@ const (
 // maxLength bounds the length of an array, so that sizes in bits do not overflow.
 const maxLength = 1 << 48
 
-// alignment is what every buffer of a body is padded to.
+// alignment is the number of bytes that every buffer of a body is padded to.
 const alignment = 8
 
 // flat is a flatbuffers table whose fields are numbered from 0. Reading a damaged one
@@ -80,7 +80,7 @@ func (t *flat) at(field int) (pos flatbuffers.UOffsetT, ok bool) {
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
-// stringLength is the length of what string makes.
+// stringLength returns the length of the text that string makes.
 func (t *flat) stringLength(field int) int {
 	if pos, ok := t.at(field); ok {
 		return len(t.ByteVector(pos))

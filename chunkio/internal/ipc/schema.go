@@ -85,13 +85,13 @@ type schema struct {
 	nodes   int            // arrays in a batch
 }
 
-// schemaShape counts what makes a parsed schema large.
+// schemaShape has the counts that make a parsed schema large.
 type schemaShape struct {
 	top, fields int   // at the top level, and in all
 	texts       int64 // bytes of the names of the columns and fields, and of the paths to them
 }
 
-// heap is what the parsed schema takes, with the list of its leaves.
+// heap returns the memory of the parsed schema, with the list of its leaves.
 func (s schemaShape) heap() int64 {
 	const each = unsafe.Sizeof(field{}) + unsafe.Sizeof(&field{}) + unsafe.Sizeof(column{}) + unsafe.Sizeof(format.Leaf{})
 	return int64(each)*int64(s.fields) + s.texts
