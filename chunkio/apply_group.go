@@ -39,7 +39,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			continue
 		}
 		group := w.Group(kept)
-		// Of all columns once: of those that are left, for each few of 100,000, copying took an hour.
+		// Of all columns once: copying took an hour when the remaining of 100,000 were gone through for each few.
 		scratch := scratchOf(src, g, columns)
 		for lo := 0; lo < len(columns); {
 			if err := ctx.Err(); err != nil {
@@ -110,7 +110,7 @@ func scratchOf(src copier.Source, g int, columns []copier.Column) func(workers i
 	}
 }
 
-// window says how many of the columns may be open at once within the memory, beside the scratch, and how
+// window says how many of the columns may be open at once within the memory that the scratch leaves, and how
 // many workers may copy them.
 func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, scratchOf func(workers int) (int64, error)) (n, workers int, err error) {
 	used := a.heldBytes() + src.HeldBytes() + a.matches.bytes() + a.output

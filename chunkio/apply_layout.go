@@ -60,7 +60,7 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 }
 
 // arrangeBelow chooses a place below the folder out for each of the files at paths. A file below one of the
-// roots keeps its path below that; beside roots any other file keeps its name alone, and without any roots all
+// roots keeps its path below that; if there are roots any other file keeps its name alone, and without any roots all
 // files keep their paths below the innermost folder that they are in.
 func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, error) {
 	l := outputLayout{place: make(map[string]string, len(paths))}
@@ -220,7 +220,7 @@ func commonFolders(paths []string) (map[bool]string, error) {
 	return common, nil
 }
 
-// above is the innermost folder of folder and those that it is in that tree is below.
+// above returns the innermost of folder and its parents that tree is below.
 func above(folder, tree string) string {
 	for {
 		if _, below := cutFolder(folder, tree); below {

@@ -213,7 +213,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 const (
 	// leafBytes is the memory of a leaf in the catalog while footers are read, with its place in the index, and
 	// nameBytes that of naming a leaf of the file: measured at 100,000 to 500,000 columns:
-	// up to 83 bytes beside the leaf, and up to 79.
+	// up to 83 bytes without the leaf, and up to 79.
 	leafBytes = int64(unsafe.Sizeof(format.Leaf{})) + 90
 	nameBytes = 80
 )

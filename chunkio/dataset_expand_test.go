@@ -96,7 +96,7 @@ func TestExpandBehindLinks(t *testing.T) {
 	}
 	for _, args := range []string{"link/../none", "none/../d", "../..//../none/x.csv"} {
 		if got, err := expand(t, args); !isData(err) {
-			t.Errorf("%s: %q, %v", args, got, err)
+			t.Errorf("%s: %q, %v; want a data error", args, got, err)
 		}
 	}
 }

@@ -62,6 +62,6 @@ func TestGlobsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found, err := ExpandStats(ctx, []string{filepath.Join(dir, "**", "*.ufs")}, FetchOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, %v", found, err)
+		t.Errorf("found %v, error %v, want that of the context", found, err)
 	}
 }

@@ -31,7 +31,7 @@ func newFrozenList(h planfile.Header, plan string) *fileList {
 }
 
 // planScope returns the places that a plan may name: its own, the roots that it records as far as these
-// choose no server and no credentials, and those that the user allows.
+// choose no server and no credentials, and the ones that the user allows.
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	scope, err := place.NewScope(place.Name(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {

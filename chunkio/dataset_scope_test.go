@@ -116,7 +116,7 @@ func TestListGoesUp(t *testing.T) {
 	t.Chdir(filepath.Join(root, "p", "w"))
 	ds, err := Open(t.Context(), []string{"@up.list"}, Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	defer ds.Close()
 	if ds.Rows() != 100 {
@@ -147,7 +147,7 @@ func TestListInStore(t *testing.T) {
 	}))
 	ds, err := Open(context.Background(), []string{"@" + server.URL + "/jobs/list.txt?sig=1"}, Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	defer ds.Close()
 	if ds.Rows() != 4 {
@@ -171,7 +171,7 @@ func TestAllow(t *testing.T) {
 		wantRefused(t, []string{input}, Options{Allow: []string{other + "-not", root}}, strings.TrimPrefix(input, "@"), other)
 		ds, err := Open(t.Context(), []string{input}, Options{Allow: []string{other}})
 		if err != nil {
-			t.Errorf("%s: %v", input, err)
+			t.Errorf("%s: got error %v, want none", input, err)
 			continue
 		}
 		if ds.Rows() != 100 {

@@ -109,7 +109,7 @@ func TestHeaderHearsTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ReadStatsHeader(ctx, path, FetchOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that of the context", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func schemaOf(text []byte) (string, error) {
 	return head.Schema, err
 }
 
-// Size is what the document in text takes in memory beside the text: [Read] does not bound it.
+// Size returns the memory of the document in text, without the text: [Read] does not bound it.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
 		stream.SelectionSchema:  reflect.TypeFor[stream.Selection](),

@@ -125,7 +125,7 @@ func isFileOption(option, text string) bool {
 	return text != "" && (option == "anchors-file" || option == "tree" && strings.EqualFold(filepath.Ext(text), ".json"))
 }
 
-// resolveFiles replaces the files that recorded options of a method name by what opens them.
+// resolveFiles replaces the files that recorded options of a method name by the paths or URLs that open them.
 func resolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
 	for option := range options {
 		text := options.Text(option)
@@ -180,7 +180,7 @@ func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOption
 	return all, err
 }
 
-// readSelection reads a Selection where there is room for it beside what is held, and says what it takes.
+// readSelection reads a Selection if there is room for it in addition to the held bytes, and returns its size.
 func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, held int64) (s *stream.Selection, took int64, err error) {
 	name, room := place.Name(path), opt.Memory
 	if room > 0 {

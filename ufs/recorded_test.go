@@ -65,7 +65,7 @@ func TestSelectionHearsTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ReadSelection(ctx, path, chunkio.FetchOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want that of the context", err)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestMergeCountsHeaders(t *testing.T) {
 		_, err := Merge(t.Context(), MergeRequest{Files: files, Output: filepath.Join(dir, "out.ufs"), Memory: limit})
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok || short.Limit != limit || short.Need <= limit {
-			t.Errorf("%v: %v", files, err)
+			t.Errorf("%v: got error %v, want one of the memory limit", files, err)
 		}
 	}
 }

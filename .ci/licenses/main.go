@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// systems are those of .goreleaser.yaml.
+// systems are listed as in .goreleaser.yaml.
 var systems = []string{"linux", "darwin", "windows", "freebsd"}
 
 // elsewhere are modules without a file of their own for the licence, and the file that states it.
@@ -61,7 +61,7 @@ type module struct {
 	packages           []string // their folders
 }
 
-// linkedModules are those of the program on any of the systems, and Go's own library, which has the version of Go.
+// linkedModules returns the modules of the program on any of the systems, and Go's own library, which has the version of Go.
 func linkedModules(ctx context.Context) (map[string]*module, error) {
 	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

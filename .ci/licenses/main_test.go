@@ -18,11 +18,11 @@ func TestModuleWithoutLicense(t *testing.T) {
 		inner := filepath.Join(dir, "a", "b")
 		for _, folder := range []string{inner, filepath.Join(dir, "c")} {
 			if err := os.MkdirAll(folder, 0o777); err != nil {
-				t.Fatal(err)
+				t.Fatalf("got error %v, want none", err)
 			}
 		}
 		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(file)), []byte("Do as you like."), 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want none", err)
 		}
 		var b strings.Builder
 		err := printLicenses(&b, map[string]*module{"example.com/x": {Path: "example.com/x", Version: "v1.2.3", Dir: dir, packages: []string{inner}}})
@@ -40,11 +40,11 @@ func TestEveryModuleHasALicense(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	linked, err := linkedModules(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	var b strings.Builder
 	if err := printLicenses(&b, linked); err != nil {
-		t.Error(err)
+		t.Errorf("got error %v, want none", err)
 	}
 	for _, want := range []string{"\nGo go1.", "\ngithub.com/apache/arrow/go/v15 v", "\ngithub.com/JohnCGriffin/overflow v", "MIT License", "\ngolang.org/x/sys v"} {
 		if !strings.Contains(b.String(), want) {

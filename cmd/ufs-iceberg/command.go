@@ -23,7 +23,7 @@ type request struct {
 	warehouse  string
 	store      string // query of the URLs of objects
 	properties []string
-	allow      []string // places that the table's metadata may name beside its own
+	allow      []string // further places that the table's metadata may name
 
 	snapshot    int64 // 0: none is named
 	asOf        moment

@@ -15,7 +15,7 @@ func TestResultsWithinTheLimit(t *testing.T) {
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want none", err)
 		}
 	}
 	csv := filepath.Join(dir, "x.csv")
@@ -27,7 +27,7 @@ func TestResultsWithinTheLimit(t *testing.T) {
 	}
 	whole, err := os.ReadFile(small)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	text := string(whole)
 	text = strings.Replace(text, "{", `{ "trace": [`+strings.Repeat(`{},`, 1<<19)+`{}],`, 1)
@@ -45,7 +45,7 @@ func TestResultsWithinTheLimit(t *testing.T) {
 		}
 		var enough int
 		if _, err := fmt.Sscanf(said[at:], "raise it: --memory-limit %dMiB", &enough); err != nil {
-			t.Fatalf("%s: %v", said, err)
+			t.Fatalf("%s: got error %v, want none", said, err)
 		}
 		if r := invoke(append(args, "--memory-limit", fmt.Sprintf("%dMiB", enough))...); r.code != 0 && r.code != 6 {
 			t.Errorf("%v in %d MiB: exit code %d: %s", args, enough, r.code, r.err)

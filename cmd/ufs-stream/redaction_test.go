@@ -55,7 +55,7 @@ func tellsSecret(t *testing.T, folder string) (found string) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	return found
 }
@@ -92,7 +92,7 @@ func TestNoFlagTellsSecrets(t *testing.T) {
 		t.Helper()
 		defer func() {
 			if fault := recover(); fault != nil {
-				t.Errorf("%q: %v", args, fault)
+				t.Errorf("%q panics: %v", args, fault)
 			}
 		}()
 		count++

@@ -39,7 +39,7 @@ func TestRecordsNameNoServers(t *testing.T) {
 		}
 		table := folder(t)
 		if err := os.Mkdir(table("_delta_log"), 0o755); err != nil {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want none", err)
 		}
 		write(t, table("_delta_log/00000000000000000000.json"), fmt.Sprintf(`{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
 {"metaData":{"id":"t","format":{"provider":"parquet"},"schemaString":"{\"type\":\"struct\",\"fields\":[]}","partitionColumns":[],"configuration":{}}}

@@ -150,7 +150,7 @@ func (a *File) Mark(recipe string, rows int64, detail []byte) error {
 	return a.fail(err)
 }
 
-// Remarks are those of the folder that the file grows in, if it does.
+// Remarks returns the remarks of the folder that the file grows in, if it does.
 func (a *File) Remarks() []string {
 	if a.dir == nil {
 		return nil

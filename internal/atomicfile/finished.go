@@ -64,7 +64,7 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 		return nil, err
 	}
 	of, torn, err := readFinished(file) // to its end, where lines are added
-	if err == nil && torn {             // the next line must not be behind it
+	if err == nil && torn {             // the next line must not follow it
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {

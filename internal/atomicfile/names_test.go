@@ -34,7 +34,7 @@ func TestSinkRefusesNames(t *testing.T) {
 		for _, name := range outside {
 			f, err := d.Create(t.Context(), name)
 			if out, ok := errors.AsType[*stream.OutputError](err); !ok || out.Remedy.Format == "" || !strings.Contains(err.Error(), "no name of a file below a folder") {
-				t.Errorf("%q in %s: %v", name, folder, err)
+				t.Errorf("%q in %s: error %v, want that it is no name below a folder", name, folder, err)
 			}
 			if f != nil {
 				f.Abort()

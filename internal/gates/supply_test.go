@@ -31,12 +31,12 @@ func TestOneToolchain(t *testing.T) {
 	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod", ".ci/*/go.mod"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want none", err)
 		}
 		for _, path := range paths {
 			dir, err := filepath.Rel(root, filepath.Dir(path))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("got error %v, want none", err)
 			}
 			if dir = filepath.ToSlash(dir); !strings.Contains(dir, "testdata") && !slices.Contains(modules, dir) {
 				found = append(found, dir)
@@ -81,7 +81,7 @@ func textOf(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	return string(b)
 }

@@ -21,7 +21,7 @@ const (
 // allocated returns the memory of a text of so many bytes: the allocator has sizes that are up to an eighth apart.
 func allocated(bytes int) int64 { return int64(bytes) + int64(bytes)/8 + allocation }
 
-// Of returns the most memory that encoding/json takes to decode text into a value of a type, beside the text. It takes next to
+// Of returns the most memory that encoding/json takes to decode text into a value of a type, without the text. It takes next to
 // nothing itself. Its error is of text that is no JSON, or of ctx.
 func Of(ctx context.Context, text []byte, into reflect.Type) (int64, error) {
 	c := counter{values: newDecoder(text), fields: map[reflect.Type]map[string]reflect.Type{}}
@@ -105,7 +105,7 @@ func (c *counter) value(ctx context.Context, t reflect.Type) error {
 	return c.values.SkipValue()
 }
 
-// elements counts those of an array: the slice grows by a quarter, and is copied.
+// elements counts the elements of an array: the slice grows by a quarter, and is copied.
 func (c *counter) elements(ctx context.Context, t reflect.Type) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (c *counter) elements(ctx context.Context, t reflect.Type) error {
 	return err
 }
 
-// entries counts those of an object that becomes a map.
+// entries counts the members of an object that becomes a map.
 func (c *counter) entries(ctx context.Context, t reflect.Type) error {
 	c.bytes += member
 	return c.object(func(name []byte) error {
@@ -130,7 +130,7 @@ func (c *counter) entries(ctx context.Context, t reflect.Type) error {
 	})
 }
 
-// members counts those of an object that becomes a struct. What the struct has no field for is passed over.
+// members counts the members of an object that becomes a struct. What the struct has no field for is passed over.
 func (c *counter) members(ctx context.Context, t reflect.Type) error {
 	return c.object(func(name []byte) error {
 		if field := c.field(t, name); field != nil {

@@ -51,7 +51,7 @@ func TestOfBoundsWhatDecodingHolds(t *testing.T) {
 	} {
 		size, err := jsonsize.Of(t.Context(), []byte(text), reflect.TypeFor[document]())
 		if err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want none", what, err)
 		}
 		held := held(t, what, []byte(text))
 		if size < held || size > 8*held {
@@ -80,7 +80,7 @@ func held(t *testing.T, what string, text []byte) int64 {
 	before := live()
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("%s: got error %v, want none", what, err)
 	}
 	after := live()
 	runtime.KeepAlive(d)
@@ -94,7 +94,7 @@ func TestOfTakesLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := jsonsize.Of(t.Context(), text, reflect.TypeFor[document]()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want none", err)
 	}
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<10 {

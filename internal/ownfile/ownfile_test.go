@@ -129,7 +129,7 @@ func TestSwapped(t *testing.T) {
 				default:
 				}
 				if err := errors.Join(plant(), os.Rename(at("next"), at("name"))); err != nil {
-					t.Error(err)
+					t.Errorf("got error %v, want none", err)
 					return
 				}
 				_ = os.Remove(at("next")) // which rename leaves where both names are of one file

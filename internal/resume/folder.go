@@ -208,7 +208,7 @@ func (f *Folder) list(prefix string) []string {
 	return f.names(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
 }
 
-// names are those of what the folder holds that are wanted.
+// names returns the wanted names in the folder.
 func (f *Folder) names(wanted func(name string) bool) (names []string) {
 	entries, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {

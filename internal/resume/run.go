@@ -112,7 +112,7 @@ func Damaged(path string, err error) error {
 // reading is how states are read: nobody else may have put them there.
 func (f *Folder) reading() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.root} }
 
-// name is that of the file of a state in the folder.
+// name returns the name of the file of a state in the folder.
 func (r *Run) name(state string) string { return r.part + "." + state + Suffix }
 
 // file is where a state is.

@@ -13,7 +13,7 @@ var (
 	// urlStart is how a URL of any scheme begins: as it is, as JSON may write it, or percent-encoded, once or several times.
 	urlStart = regexp.MustCompile(urlStartPattern)
 	nested   = regexp.MustCompile(`^` + urlStartPattern)
-	// signed are parameters that are secret wherever they stand, also behind what looks like no URL.
+	// signed are parameters that are secret wherever they stand, also after text that looks like no URL.
 	signed = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026|%(?:25)*26|%(?:25)*3f)(?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 		`awsaccesskeyid|googleaccessid|key-pair-id|policy|sas|token|[a-z]+[_-]token|secret|password|passwd|pwd|api[_-]?key|accountkey|sharedaccesssignature)` +
 		`(?:=|%(?:25)*3d))((?:[^&\s"\\]|\\[^"\s])+)`)
@@ -27,7 +27,7 @@ var (
 	parameterValue = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
 )
 
-// closing may stand behind a URL that it is no part of.
+// closing has the characters that may follow a URL and are no part of it.
 const closing = `"'\:;,.!?)]}>`
 
 // Redact takes out of a text what may be secret in the URLs in it, of any scheme and spelling: names and passwords, queries,
@@ -61,7 +61,7 @@ func Redact(text string) string {
 	})
 }
 
-// urlEnd is where a URL ends in a text: at a space, or at a quote with nothing or punctuation behind it.
+// urlEnd is where a URL ends in a text: at a space, or at a quote with nothing or punctuation after it.
 func urlEnd(s string) int {
 	for i, r := range s {
 		if unicode.IsSpace(r) {
@@ -77,7 +77,7 @@ func urlEnd(s string) int {
 	return len(s)
 }
 
-// redactURL is Redact for a URL of this scheme, and with this text behind the slashes.
+// redactURL is Redact for a URL of this scheme, and with this text after the slashes.
 func redactURL(whole, scheme, rest string) string {
 	bare := strings.TrimRight(rest, closing)
 	tail := rest[len(bare):]
@@ -114,7 +114,7 @@ func unhex(c byte) byte {
 	return c&^0x20 - 'A' + 10
 }
 
-// shownRest is what people may see behind the slashes of a URL.
+// shownRest returns the part of a URL after the slashes as people may see it.
 func shownRest(scheme, rest string) string {
 	scheme = strings.ToLower(scheme)
 	bucket := slices.Contains([]string{"s3", "gs", "azblob"}, scheme)

@@ -16,7 +16,7 @@ import (
 type lister interface {
 	// mostKeys is how many keys a page of the store has at most.
 	mostKeys() int
-	// list asks for the page behind after, with so many keys at most.
+	// list asks for the page that follows after, with a bound on its keys.
 	list(l Location, after string, most int) request
 	// read reads an answer to list, entry by entry; after is empty where it is the last.
 	read(p *page, l Location) (after string, err error)

@@ -14,7 +14,7 @@ func runAgain(t *testing.T) string {
 	cmd := exec.CommandContext(t.Context(), must.Get(os.Executable())(t), "-test.run=^"+t.Name()+"$")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("the test by itself ends with %v: %s", err, out)
 	}
 	return string(out)
 }

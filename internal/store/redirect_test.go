@@ -145,7 +145,7 @@ func TestRedirectsStayEncrypted(t *testing.T) {
 		c.connect(net.Dialer{}, secure.Client().Transport.(*http.Transport).TLSClientConfig)
 		_, err := c.Stat(t.Context(), at(t, begin+"/b"))
 		if err == nil || !strings.Contains(err.Error(), "without encryption") {
-			t.Errorf("%s: %v", begin, err)
+			t.Errorf("%s: got error %v, want a refusal to go on without encryption", begin, err)
 		}
 	}
 	if all := plain.Requests(); len(all) != 1 {

@@ -63,7 +63,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, beside int64) 
 	return s, err
 }
 
-// HeldBytes counts the library's schema beside the file's own.
+// HeldBytes counts the library's schema and the file's own.
 func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
 // addLeaves flattens a field as package ipc does.

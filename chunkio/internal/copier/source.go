@@ -116,7 +116,7 @@ func spansOf(leaves int, top func(leaf int) string) map[string]span {
 	return spans
 }
 
-// numbers are those of its leaves.
+// numbers has the numbers of its leaves.
 func (s span) numbers() []int {
 	numbers := make([]int, 0, s.to-s.from)
 	for i := s.from; i < s.to; i++ {

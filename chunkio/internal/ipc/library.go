@@ -12,7 +12,7 @@ import (
 )
 
 // ForLibrary is the bytes of the file, as arrow v15 can read them: that knows no decimals of 32 and 64 bits,
-// and finds integers of as many, see SmallDecimal. There must be room for the library's copy, beside so many
+// and finds integers of as many, see SmallDecimal. There must be room for the library's copy, and for so many
 // bytes that are held.
 func (f *File) ForLibrary(beside int64) (io.ReaderAt, error) {
 	if need := beside + f.HeldBytes() + f.LibraryBytes(); need > f.memory {
@@ -36,7 +36,7 @@ func (f *File) ForLibrary(beside int64) (io.ReaderAt, error) {
 // were measured at 140,000 fields, and lists of them grow by doubling.
 const libraryField = 400
 
-// LibraryBytes returns the memory of the library's schema of the file, beside the footer's bytes.
+// LibraryBytes returns the memory of the library's schema of the file, without the footer's bytes.
 func (f *File) LibraryBytes() int64 { return libraryField*f.fields + f.parsed }
 
 // SmallDecimal is the type of the decimals of a leaf, if they are of 32 or 64 bits.

@@ -110,7 +110,7 @@ func measureSchema(t flat) (s schemaShape, err error) {
 	return s, nil
 }
 
-// add counts a field whose name stands behind prefix bytes of the names of the structs around it.
+// add counts a field whose name follows prefix bytes of the names of the structs around it.
 func (s *schemaShape) add(t flat, depth int, prefix int64, budget *int) error {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return errors.New("damaged metadata (a schema too deep)")
