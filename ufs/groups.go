@@ -194,7 +194,7 @@ type pricing struct {
 }
 
 // readCosts settles the costs of a request.
-func (q *Request) readCosts(ctx context.Context) (*pricing, error) {
+func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 	p := new(pricing)
 	if q.Costs == "" {
 		return p, nil
@@ -273,7 +273,7 @@ func (r *run) settleChoice(ctx context.Context) (err error) {
 	if r.groups, err = q.readGroups(ctx); err != nil {
 		return err
 	}
-	r.prices, err = q.readCosts(ctx)
+	r.prices, err = readCosts(ctx, q)
 	return err
 }
 
