@@ -52,7 +52,7 @@ func TestSignedURLsStaySecret(t *testing.T) {
 		{exit.Done, "", []string{"select", a, url("bad.parquet"), "-k", "3", "--missing", "mean", "--on-error", "skip-file"}},
 		{exit.Done, "o.json", []string{"select", a, b, "-k", "1", "--missing", "mean", "--groups", url("groups.json"), "--costs", url("costs.csv"), "-v"}},
 		{exit.Done, "o.ufs", []string{"scan", a, b, "--missing", "mean", "--profile", url("profile.ufs")}},
-		{exit.Done, "l.json", []string{"select", "@" + url("list.txt"), "-k", "3", "--missing", "mean", "-v"}},
+		{exit.Done, "l.json", []string{"select", "@" + url("list.txt"), "-k", "3", "--missing", "mean", "-v", "--allow", dir}},
 		{exit.Done, "j.json", []string{"select", "--plan", url("job.plan.json"), "-v"}},
 		{exit.Done, "j.ufs", []string{"scan", "--plan", url("job.plan.json")}},
 		{exit.Done, "c.json", []string{"check", "--selection", sel, "--stats", stats, "--baseline", stats}},
