@@ -224,11 +224,8 @@ func (a *access) resolveLines(list string, lines []string) ([]string, error) {
 	for i, line := range lines {
 		named, isTable := strings.CutPrefix(line, deltaScheme)
 		within := scope
-		if !store.IsURL(list) {
-			if !strings.Contains(named, "://") && !filepath.IsAbs(named) {
-				within = typed
-			}
-			named = place.FollowLinks(named)
+		if !store.IsURL(list) && !strings.Contains(named, "://") && !filepath.IsAbs(named) {
+			within, named = typed, place.FollowLinks(named)
 		}
 		if named, err = within.Resolve(place.Beside(list, named)); err != nil {
 			return nil, err

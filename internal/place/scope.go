@@ -131,7 +131,10 @@ func (s *Scope) resolveLocal(name string) (string, error) {
 			return name, nil
 		}
 	}
-	for _, folder := range s.folders { // by another way, through links
+	for _, folder := range s.folders { // by another way, through links, which are not looked for on other machines
+		if filepath.VolumeName(folder) != filepath.VolumeName(full) {
+			continue
+		}
 		if _, ok := Under(folder, full); ok {
 			return name, nil
 		}
