@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -120,9 +119,11 @@ func isInline(text string, kinds ...string) error {
 	return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
 }
 
-// isFileOption reports whether an option of a method names a file.
+// isFileOption reports whether an option of a method names a file: a tree does that is no kind of tree, whatever
+// its ending.
 func isFileOption(option, text string) bool {
-	return text != "" && (option == "anchors-file" || option == "tree" && strings.EqualFold(filepath.Ext(text), ".json"))
+	isKind := strings.HasPrefix(text, groupsPrefix) || slices.Contains([]string{"image", "correlation"}, text) // prefix: of a tree is alike
+	return text != "" && (option == "anchors-file" || option == "tree" && !isKind)
 }
 
 // resolveFiles replaces the files that recorded options of a method name by the paths or URLs that open them.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,4 +52,24 @@ func TestRecordsNameNoServers(t *testing.T) {
 	server.WantSilence(t)
 	// What the user allows is read: the anchors lie elsewhere.
 	must(t, "eval", dir, "--selection", at("sel.json"), "--resamples", "2", "--allow", dir)
+}
+
+// TestTreeWithoutEnding: a tree that a record names is a file whatever its ending: it is refused outside the record's
+// own place, and a plan names it from the root.
+func TestTreeWithoutEnding(t *testing.T) {
+	dir, paths := plant(t, 400, 1)
+	at := folder(t)
+	must(t, "select", dir, "-k", "2", "--method", "hufs", "--tree", "correlation", "-o", at("sel.json"))
+	must(t, "tree", dir, "--tree", "correlation", "-o", at("tree.json"))
+	elsewhere := folder(t)("groups")
+	write(t, elsewhere, read(t, at("tree.json")))
+	evil := edited(t, at("sel.json"), func(_, options map[string]any) { options["tree"] = elsewhere })
+	ends(t, exit.Data, "edited.json: it names", "eval", dir, "--selection", evil, "--resamples", "2")
+	must(t, "eval", dir, "--selection", evil, "--resamples", "2", "--allow", elsewhere)
+
+	t.Chdir(filepath.Dir(elsewhere))
+	must(t, "plan", paths[0], "-k", "2", "--method", "hufs", "--tree", "groups", "-o", at("job.plan.json"))
+	t.Chdir(dir)
+	ends(t, exit.Data, "--allow "+filepath.Dir(elsewhere), "select", "--plan", at("job.plan.json"), "-k", "2")
+	must(t, "select", "--plan", at("job.plan.json"), "-k", "2", "--allow", filepath.Dir(elsewhere))
 }
