@@ -1,10 +1,10 @@
 package chunkio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,6 +67,9 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			named = append(named, list)
 		}
 		for _, place := range places {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			found, paths, err := a.expandPlace(ctx, place)
 			_, nests := listNamedBy(place)
 			switch {
@@ -184,21 +187,21 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	if !ok {
 		return []string{followLinks(arg)}, nil
 	}
-	var content []byte
-	err := ReadWhole(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool}, stream.PlainText("check the path of the list of inputs"), func(r io.Reader) (err error) {
-		content, err = io.ReadAll(io.LimitReader(r, a.opt.Memory+1))
-		return err
-	})
-	if err != nil {
-		return nil, fetchError(list, err, stream.Text{})
-	}
-	if int64(len(content)) > a.opt.Memory {
-		e := stream.Dataf(place.Name(list), "the list is longer than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
+	text, err := ReadAll(ctx, list, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool, Memory: a.opt.Memory}, stream.PlainText("check the path of the list of inputs"))
+	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // as text, and as a string
+	if errors.As(err, new(*stream.MemoryError)) || err == nil && need > a.opt.Memory {
+		e := stream.Dataf(place.Name(list), "the list takes more than the memory for reading, %s", humanize.IBytes(uint64(a.opt.Memory)))
 		e.Remedy = stream.Textf("raise {memory-limit}, or list folders or globs in place of files")
 		return nil, e
 	}
+	if err != nil {
+		return nil, fetchError(list, err, stream.Text{})
+	}
 	var lines []string
-	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)
 		}
@@ -206,13 +209,17 @@ func (a *access) places(ctx context.Context, arg string) ([]string, error) {
 	if len(lines) == 0 {
 		return nil, stream.Dataf(list, "the input list names no file")
 	}
-	return a.resolveLines(list, lines)
+	return a.resolveLines(ctx, list, lines)
 }
+
+// listLineBytes is the memory of a line of a list without its text: its places in slices of strings, which grow. For
+// 3 million lines it was 50 bytes each.
+const listLineBytes = 64
 
 // resolveLines returns the places that the lines of a list name. Lines may name files in the list's
 // folder or, of a local list, in the working directory. A relative line of a local list is as if it was typed
 // there, and may go up from it, though not as far as the root, from where it could name any file.
-func (a *access) resolveLines(list string, lines []string) ([]string, error) {
+func (a *access) resolveLines(ctx context.Context, list string, lines []string) ([]string, error) {
 	scope, err := place.NewScope(place.Name(list), place.OwnPlaces(list), a.opt.Allow)
 	if err != nil {
 		return nil, err
@@ -222,6 +229,9 @@ func (a *access) resolveLines(list string, lines []string) ([]string, error) {
 		return nil, err
 	}
 	for i, line := range lines {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		named, isTable := strings.CutPrefix(line, deltaScheme)
 		within := scope
 		if !store.IsURL(list) && !strings.Contains(named, "://") && !filepath.IsAbs(named) {
