@@ -132,14 +132,14 @@ const inlineName = "the recorded JSON"
 
 // optionFile is the text that an option gives: JSON as it stands, or the contents of a file, which has a name.
 func (q *Request) optionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
+	from := q.fetching()
 	if isJSON([]byte(value)) {
-		return inlineName, []byte(value), nil
+		return inlineName, []byte(value), q.wholeLimit(pairsFit(ctx, inlineName, []byte(value), from.Memory))
 	}
 	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) && !place.IsURL(value) {
 		kinds := []string{groupsPrefix, groupsRegex, groupsLists}
 		return "", nil, stream.Usagef("%v %s: there is no such file; %v%s", stream.Option(option), value, remedy, suggest.DidYouMean(value, kinds))
 	}
-	from := q.fetching()
 	text, err = chunkio.ReadAll(ctx, value, from, remedy)
 	if err == nil {
 		err = pairsFit(ctx, value, text, from.Memory)

@@ -1,0 +1,31 @@
+package ufs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// TestRecordOfManyNames: the names and groups that a record holds are bounded, as those of files are.
+func TestRecordOfManyNames(t *testing.T) {
+	for _, option := range []string{"columns", "exclude", "keep", "forbid"} {
+		for names, fits := range map[int]bool{mostNames: true, mostNames + 1: false} {
+			list := strings.Repeat("a,", names-1) + "a"
+			if _, err := fromRecord("greedy", method.Settings{option: list}, nil); (err == nil) != fits {
+				t.Errorf("%s of %d names: %v, want that it fits is %t", option, names, err, fits)
+			}
+		}
+	}
+	var groups strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&groups, `,"g%d":["f%[1]d"]`, i)
+	}
+	q := Request{Groups: "{" + groups.String()[1:] + "}", Memory: programBytes + smallDocument}
+	if _, err := q.readGroups(t.Context()); !errors.As(err, new(*stream.MemoryError)) {
+		t.Errorf("groups of 4 MB in a record, with %d bytes: %v, want an error of the memory", q.Memory, err)
+	}
+}
