@@ -149,13 +149,13 @@ func unlikePlan(path, format string, plan string) error {
 // readPlan hands the plan file at path to read.
 func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*planfile.Reader) error) error {
 	return ReadWhole(ctx, path, opt, stream.Textf("check the path of the plan"), func(in io.Reader) error {
-		r, err := planfile.Open(in)
+		r, err := planfile.OpenWithin(ctx, in, opt.Memory)
 		if err == nil {
 			err = read(r)
 		}
 		var known *stream.DataError
 		var usage *stream.UsageError
-		if err == nil || errors.As(err, &known) || errors.As(err, &usage) || ctx.Err() != nil {
+		if err == nil || errors.As(err, &known) || errors.As(err, &usage) || errors.As(err, new(*stream.MemoryError)) || ctx.Err() != nil {
 			return err
 		}
 		e := stream.Dataf(place.Name(path), "%w", err)

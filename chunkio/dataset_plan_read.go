@@ -26,7 +26,7 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 	if a.opt.TableVersion != nil || !a.opt.TableAsOf.IsZero() {
 		return nil, nil, stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
 	}
-	err = readPlan(ctx, a.opt.Plan, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool}, func(r *planfile.Reader) error {
+	err = readPlan(ctx, a.opt.Plan, FetchOptions{Anonymous: a.opt.Anonymous, Meter: a.opt.Meter, Temp: a.opt.Spool, Memory: a.opt.Memory}, func(r *planfile.Reader) error {
 		h := r.Header
 		if h.Options["where"] != a.opt.Where {
 			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", a.opt.Where, h.Options["where"])

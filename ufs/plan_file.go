@@ -213,7 +213,7 @@ func (r *run) takePlan(ctx context.Context) error {
 	}
 	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.fetching())
 	if err != nil {
-		return err
+		return q.wholeLimit(err)
 	}
 	r.plan = &h
 	settings := make(method.Settings, len(h.Options))

@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"internal/store/claim":     {"stream", "internal/store"},                                      // who writes an object last
 	"internal/place":           {"stream", "internal/screen", "internal/store", "internal/shell"}, // what an argument names
 	"internal/atomicfile":      {"stream", "internal/faults", "internal/ownfile", "internal/store", "internal/store/claim", "internal/place"},
-	"internal/planfile":        {"stream"},
+	"internal/planfile":        {"stream", "internal/jsonsize"},
 	"internal/resume":          {"stream", "chunkio", "chunkio/scratch", "internal/atomicfile", "internal/ownfile"}, // what a run goes on from
 	"internal/planted":         {"stream", "internal/splitmix"},
 	"internal/scalemodel":      {},

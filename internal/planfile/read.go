@@ -2,11 +2,14 @@ package planfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
+	"github.com/ufs-stream/ufs-stream/internal/jsonsize"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -15,14 +18,23 @@ type Reader struct {
 	Header Header
 
 	in   *json.Decoder
+	text *boundedText
 	seen *digester
 	n    int
 }
 
-// Open reads the header of a plan. The files follow by Next, to the very end: only there is
-// the ID known to be right.
-func Open(in io.Reader) (*Reader, error) {
-	r := &Reader{in: json.NewDecoder(in)}
+// Open is OpenWithin without bounds.
+func Open(in io.Reader) (*Reader, error) { return OpenWithin(context.Background(), in, 0) }
+
+// OpenWithin reads the header of a plan. The files follow by Next, to the very end: only there is
+// the ID known to be right. Reading ends with ctx, and with a *stream.MemoryError if the header or a file would take
+// more than memory, which is counted as 8 MiB at least; 0 means no bound. 75 MB of one list of a header took 1.6 GB.
+func OpenWithin(ctx context.Context, in io.Reader, memory int64) (*Reader, error) {
+	if memory > 0 {
+		memory = max(memory, leastMemory)
+	}
+	text := &boundedText{ctx: ctx, in: in, memory: memory, most: memory / headerShare}
+	r := &Reader{in: json.NewDecoder(text), text: text}
 	// A newer program may mean by fields that nobody here knows what must not be passed over.
 	r.in.DisallowUnknownFields()
 	if err := r.expect(json.Delim('{')); err != nil {
@@ -69,6 +81,15 @@ func (r *Reader) decodeHeader(fields map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if memory := r.text.memory; memory > 0 {
+		size, err := jsonsize.Of(r.text.ctx, whole, reflect.TypeFor[Header]())
+		if need := 4*int64(len(whole)) + size; need > memory { // its fields, all of it, the decoder's and the digest's copy
+			return r.text.errTooLong(need)
+		}
+		if ctxErr := r.text.ctx.Err(); err != nil && ctxErr != nil {
+			return ctxErr
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(whole))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r.Header); err != nil {
@@ -83,6 +104,7 @@ func (r *Reader) Next() (File, error) {
 	if !r.in.More() {
 		return File{}, r.finish()
 	}
+	r.text.most = r.in.InputOffset() + r.text.memory/fileShare
 	var f File
 	if err := r.in.Decode(&f); err != nil {
 		return File{}, fmt.Errorf("file %d: %w", r.n+1, torn(err))
@@ -128,10 +150,49 @@ func torn(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early: it was cut off")
 	}
+	if short := (*stream.MemoryError)(nil); errors.As(err, &short) {
+		return short
+	}
 	plain := stream.PlainJSON(err)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && plain.Error() == err.Error() {
 		return errors.New("it is no plan: it is not JSON")
 	}
 	return plain
+}
+
+// The text of a header, or of a file, may be such a share of the memory: parsed it takes up to 20 times as much, and
+// of files one is held.
+const (
+	leastMemory = 8 << 20
+	headerShare = 8
+	fileShare   = 64
+)
+
+// boundedText is the text of a plan, while ctx lasts and up to a position.
+type boundedText struct {
+	ctx          context.Context //nolint:containedctx // that of reading: io.Reader has none
+	in           io.Reader
+	memory       int64 // 0 means no bound
+	passed, most int64 // bytes
+}
+
+// Read implements io.Reader.
+func (t *boundedText) Read(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if t.memory > 0 {
+		if t.passed >= t.most {
+			return 0, t.errTooLong(2 * t.memory) // the text goes on, nobody knows how long
+		}
+		p = p[:min(int64(len(p)), t.most-t.passed)]
+	}
+	n, err := t.in.Read(p)
+	t.passed += int64(n)
+	return n, err
+}
+
+func (t *boundedText) errTooLong(need int64) error {
+	return &stream.MemoryError{What: "reading the plan", Need: need, Limit: t.memory, AtLeast: true}
 }
