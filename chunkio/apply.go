@@ -113,7 +113,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 
 // access finds and opens the inputs, to copy them.
 func (o ApplyOptions) access() *access {
-	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse})
+	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
 	a.exact, a.anyText = true, o.all
 	return a
 }

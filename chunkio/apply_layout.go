@@ -39,6 +39,11 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 	if err := atomicfile.NotInput(ctx, out, sources...); err != nil {
 		return outputLayout{}, err
 	}
+	if list.isStdin() {
+		if err := notStdin(out, a.opt.Stdin); err != nil {
+			return outputLayout{}, err
+		}
+	}
 	roots, err := a.directories(ctx, inputs, paths)
 	if err != nil {
 		return outputLayout{}, err

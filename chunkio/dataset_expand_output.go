@@ -116,5 +116,10 @@ func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) er
 	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sources(), others...)...); err != nil {
 		return err
 	}
+	if d.catalog.list.isStdin() {
+		if err := notStdin(out, d.opt.Stdin); err != nil {
+			return err
+		}
+	}
 	return d.catalog.list.notTaken(out, nil)
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -15,6 +17,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -36,6 +40,21 @@ func NewStdin(r io.Reader) *Stdin {
 		return s
 	}
 	return &Stdin{from: r}
+}
+
+// notStdin refuses an output at the place of the file that a shell has opened as standard input.
+func notStdin(out string, stdin io.Reader) error {
+	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
+	local, err := place.Local(out)
+	if !ok || err != nil || place.IsURL(out) {
+		return nil
+	}
+	is, err1 := opened.Stat()
+	there, err2 := os.Stat(local)
+	if err1 == nil && err2 == nil && is.Mode().IsRegular() && os.SameFile(is, there) {
+		return atomicfile.ErrReplaced(out)
+	}
+	return nil
 }
 
 // Read implements io.Reader.

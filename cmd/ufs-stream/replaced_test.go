@@ -238,3 +238,27 @@ func TestOutputOfStoresStaysBelowIt(t *testing.T) {
 	t.Chdir("..")
 	wantFiles(t, before)
 }
+
+// TestStdinIsInput: no verb replaces the file that a shell has opened as standard input.
+func TestStdinIsInput(t *testing.T) {
+	_, paths := plant(t, 400, 1)
+	input, at := paths[0], folder(t)
+	must(t, "select", input, "-k", "2", "-o", at("sel.json"))
+	want := read(t, input)
+	for _, args := range []string{
+		"apply - --selection " + at("sel.json"), "convert -", "select - -k 2", "scan -", "inspect - --format json", "eval - --format json --selection " + at("sel.json"),
+		"redundancy - --format json", "path - -k 2 --method greedy --format json", "tree - --tree correlation", "plan - -k 2 --format json",
+	} {
+		stdin, err := os.Open(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, errw bytes.Buffer
+		code := run(t.Context(), append(strings.Fields(args), "-o", input), stdin, &out, &errw)
+		stdin.Close()
+		if got := read(t, input); code != exit.Usage || got != want || !strings.Contains(errw.String(), "replace the input") {
+			t.Errorf("%s: exit code %d, %d bytes of input; want %d, %d bytes:\n%s", args, code, len(got), exit.Usage, len(want), errw.String())
+		}
+		write(t, input, want)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"io/fs"
 )
 
 // interruptible returns r with reads that end when ctx does. Nothing can interrupt a read
@@ -18,7 +19,7 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 		buf  []byte // 64 KiB is what a pipe holds
 		rest []byte // the part of buf that was read and not handed out yet
 	)
-	return readerFunc(func(p []byte) (int, error) {
+	read := readerFunc(func(p []byte) (int, error) {
 		if len(rest) == 0 {
 			if buf == nil {
 				buf = make([]byte, 1<<16)
@@ -41,7 +42,20 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 		rest = rest[n:]
 		return n, nil
 	})
+	if file, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		return fileReader{read, file.Stat}
+	}
+	return read
 }
+
+// fileReader reads a file that tells which one it is.
+type fileReader struct {
+	readerFunc
+	stat func() (fs.FileInfo, error)
+}
+
+// Stat tells of the file.
+func (f fileReader) Stat() (fs.FileInfo, error) { return f.stat() }
 
 // readerFunc is a function as an io.Reader.
 type readerFunc func([]byte) (int, error)

@@ -46,7 +46,8 @@ func NoneIsInput(ctx context.Context, folder string, names iter.Seq[string], inp
 	return noFileIsInput(paths, inputs)
 }
 
-func errReplaced(path string) error {
+// ErrReplaced is the error of [NotInput] for an output at this place.
+func ErrReplaced(path string) error {
 	return stream.Usagef("{o} %s: this would replace the input", place.Name(path))
 }
 
@@ -76,7 +77,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 			continue
 		}
 		if i := slices.IndexFunc(there, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
-			return errReplaced(names[i])
+			return ErrReplaced(names[i])
 		}
 	}
 	return nil
@@ -105,7 +106,7 @@ func noObjectIsInput(ctx context.Context, folder string, urls iter.Seq[string], 
 					return err
 				}
 				if same {
-					return errReplaced(out)
+					return ErrReplaced(out)
 				}
 			}
 		}
