@@ -182,7 +182,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 func placeLogged(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
 	rest, isPath := strings.CutPrefix(file, "file:")
 	if isPath = isPath || path.IsAbs(file); isPath { // file:/a, file:///a and /a, all with percent-encoding
-		file = "file:///" + strings.TrimLeft(rest, "/")
+		file = "file:///" + strings.TrimLeft(strings.TrimPrefix(rest, "//localhost/"), "/")
 	}
 	switch {
 	case store.IsURL(file):

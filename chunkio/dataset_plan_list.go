@@ -35,7 +35,7 @@ func newFrozenList(h planfile.Header, plan string) *fileList {
 func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	scope, err := place.NewScope(place.Name(plan), place.OwnPlaces(plan), allowed)
 	if err == nil {
-		scope.AddRecorded(roots)
+		scope.AddRecorded(plan, roots)
 	}
 	return scope, err
 }

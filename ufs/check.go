@@ -62,7 +62,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	}
 	var err error
 	if c.q, err = Recorded(o.Selection, o.Methods); err != nil {
-		return nil, err
+		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	// A fresh selection is bound to no groups, costs or what may be chosen.
 	c.bound = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0 ||

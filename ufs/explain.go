@@ -136,7 +136,7 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	}
 	q, err := Recorded(s, o.Methods)
 	if err != nil {
-		return nil, err
+		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	q.Inputs, q.Stats, q.Stdin, q.SkipBad, q.Version, q.AsOf = o.Inputs, o.Stats, o.Stdin, o.SkipBad, o.Version, o.AsOf
 	q.Anonymous, q.Allow = o.Anonymous, o.Allow

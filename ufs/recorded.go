@@ -45,6 +45,9 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 	declared := spec.Declare().Options
 	for option := range settings {
 		text := settings.Text(option)
+		if len(text) > mostOptionBytes {
+			return q, stream.Errorf("option %s has %d bytes, and none has more than %d", option, len(text), mostOptionBytes)
+		}
 		switch option {
 		case "columns":
 			q.Columns, err = splitNames(text)
@@ -109,6 +112,9 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 	}
 	return q, nil
 }
+
+// mostOptionBytes is more than a record has for any option. Of 60 MB of categories 440 MiB were held.
+const mostOptionBytes = 16 << 20
 
 // isInline refuses a recorded option that is neither JSON nor begins with one of the kinds: a record holds
 // groups and costs themselves, so a name in their place is of a file that its maker wants to be opened.

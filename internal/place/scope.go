@@ -2,6 +2,7 @@ package place
 
 import (
 	"iter"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -155,13 +156,17 @@ func isBelow(folder, full string) bool {
 }
 
 // AddRecorded adds the roots that a plan records (see Roots): local folders, and buckets unless their
-// parameters choose which server is asked or with whose credentials. Such buckets, and web servers, hold only
-// if the user allows them; the refusal of a bucket repeats its parameters.
-func (s *Scope) AddRecorded(roots []string) {
+// parameters choose which server is asked or with whose credentials. Such buckets, web servers and the root of
+// all files hold only if the user allows them; the refusal of a bucket repeats its parameters. A plan on a web
+// server may be anybody's, and none of its roots holds.
+func (s *Scope) AddRecorded(plan string, roots []string) {
+	if l, err := store.Parse(plan); err == nil && l.Web() {
+		return
+	}
 	for _, root := range roots {
 		if !IsURL(root) {
-			if filepath.IsAbs(root) {
-				s.folders = append(s.folders, filepath.Clean(root))
+			if full := filepath.Clean(root); filepath.IsAbs(full) && full != filepath.Dir(full) {
+				s.folders = append(s.folders, full)
 			}
 			continue
 		}
@@ -178,10 +183,10 @@ func (s *Scope) AddRecorded(roots []string) {
 }
 
 // Roots returns few places that together hold all of the paths and URLs: the bucket or host of URLs, with
-// their parameters, and the innermost folder of the local paths, which are absolute.
+// their parameters, and of the local paths, which are absolute, the innermost folder within each folder of the root.
 func Roots(names iter.Seq[string]) []string {
 	var roots []string
-	folder := ""
+	folders := map[string]string{} // by top folder
 	for name := range names {
 		if IsURL(name) {
 			l, err := store.Parse(name)
@@ -190,18 +195,20 @@ func Roots(names iter.Seq[string]) []string {
 			}
 			continue
 		}
-		dir := filepath.Dir(name)
-		if folder == "" {
+		top, dir := TopFolder(name), filepath.Dir(name)
+		if top == name { // a file in the root
+			dir = name
+		}
+		folder, ok := folders[top]
+		if !ok {
 			folder = dir
 		}
-		for !isBelow(folder, dir) && folder != filepath.Dir(folder) {
+		for !isBelow(folder, dir) {
 			folder = filepath.Dir(folder)
 		}
+		folders[top] = folder
 	}
-	if folder != "" {
-		roots = append(roots, folder)
-	}
-	return roots
+	return append(roots, slices.Sorted(maps.Values(folders))...)
 }
 
 // Beside returns the name that a line of the list stands for. A relative path is taken from the working

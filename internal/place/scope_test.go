@@ -98,7 +98,14 @@ func TestScopeRecorded(t *testing.T) {
 		t.Fatalf("roots %q, want %q", roots, want)
 	}
 	s := must.Get(NewScope("plan", nil, nil))(t)
-	s.AddRecorded(append(roots, "relative", "azblob://d/?storage_account=evil", "s3://e/?profile=prod", "http://127.0.0.1/", "s3://f/?anonymous=true"))
+	if roots := Roots(slices.Values([]string{"/a/b/x", "/c/d/x", "/a/e/x", "/x"})); !slices.Equal(roots, []string{"/a", "/c/d", "/x"}) {
+		t.Errorf("roots of several top folders are %q", roots)
+	}
+	s.AddRecorded("https://h/job.plan.json", []string{"/lake", "s3://b/"})
+	if got, err := s.Resolve("/lake/x"); err == nil {
+		t.Errorf("a plan on a web server opens %q", got)
+	}
+	s.AddRecorded("job.plan.json", append(roots, "/", "relative", "azblob://d/?storage_account=evil", "s3://e/?profile=prod", "http://127.0.0.1/", "s3://f/?anonymous=true"))
 	for name, want := range map[string]string{
 		"/lake/c/x": "/lake/c/x", "s3://b/z": "s3://b/z?region=eu-west-1",
 		"/other/x": "", "gs://c/x": "", "https://h/x": "", "azblob://d/x": "", "s3://e/x": "", "http://127.0.0.1/x": "", "s3://f/x": "",
