@@ -57,7 +57,7 @@ def ufs_sharded():
 
     def scan(name, *args):
         shards = [f"{i}/{SHARDS}" for i in range(1, SHARDS + 1)]
-        every = ["scan", "--plan", "{job}/job.plan.json", *args]
+        every = ["scan", "--plan", "{job}/job.plan.json", "--allow", "{data}", *args]
         return ufs_stream.override(task_id=name).partial(args=every).expand(shard=shards)
 
     last = step("plan", "plan", "{data}", "--method", METHOD, "-o", "{job}/job.plan.json")

@@ -45,7 +45,7 @@ submit() {
 	)"
 }
 
-scan=(scan --plan "$JOB/job.plan.json" --shard auto --max-temp-size 8GiB "${LIMITS[@]}")
+scan=(scan --plan "$JOB/job.plan.json" --allow "$DATA" --shard auto --max-temp-size 8GiB "${LIMITS[@]}")
 
 last=$(submit ufs-plan 1 "" plan "$DATA" --method "$METHOD" "${LIMITS[@]}" -o "$JOB/job.plan.json")
 echo "plan $last"

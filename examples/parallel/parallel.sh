@@ -11,7 +11,7 @@ set -euo pipefail
 
 : "${INPUT:?the data: files, folders or URLs, with spaces between them}"
 : "${STATE:?a folder of its own for the plan, the logs and the selection}"
-export STATE UFS=${UFS:-ufs-stream}      # UFS: the program
+export INPUT STATE UFS=${UFS:-ufs-stream} # UFS: the program
 export N=${N:-8}                         # shards: some for each core, so that the last ones are short
 PARTS=${PARTS:-$STATE/parts}             # a folder, or a URL as s3://bucket/events/parts?region=…
 JOBS=${JOBS:-$(nproc)}                   # shards at a time
@@ -33,8 +33,10 @@ esac
 # shard scans one shard, in a process of its own. One whose last try ended with a final code is
 # not scanned again: parallel does not tell codes apart.
 shard() {
-	local code=0 flags last="$STATE/failed/$ROUND-$1"
+	local code=0 flags inputs input last="$STATE/failed/$ROUND-$1"
 	read -ra flags <<<"$SCAN_FLAGS"
+	read -ra inputs <<<"$INPUT" # a plan names no server by itself
+	for input in "${inputs[@]}"; do flags+=(--allow "$input"); done
 	if [ -e "$last" ]; then
 		code=$(<"$last")
 		case $code in [2-6]) exit "$code" ;; esac

@@ -13,7 +13,7 @@ set -euo pipefail
 : "${STATE:?a folder of its own that all nodes share, for the plan, the logs and the selection}"
 STATE=$(realpath -m "$STATE")
 task=$(dirname "$(realpath "$0")")/task.sbatch
-export STATE UFS=${UFS:-ufs-stream}           # UFS: the program, on all nodes
+export INPUT STATE UFS=${UFS:-ufs-stream}     # UFS: the program, on all nodes
 export N=${N:-8}                              # shards
 export PARTS=${PARTS:-$STATE/parts}           # a shared folder, or a URL as s3://bucket/parts?region=…
 export RETRIES=${RETRIES:-3}                  # of each element

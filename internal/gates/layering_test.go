@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/copier":     {"stream", "chunkio/internal/*"},
 	"chunkio/internal/delta":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
 	"chunkio/internal/export":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
+	"chunkio/internal/glob":       {},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room"},

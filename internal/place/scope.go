@@ -3,6 +3,7 @@ package place
 import (
 	"iter"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,8 @@ func TopFolder(folder string) string {
 
 // NewScope returns the scope of a file. own are its own places: a folder stands for what lies below
 // it, and a URL for its whole bucket or host. allowed are prefixes that the user gave: a local file or
-// folder, or a URL with the parameters to use. One that is no place is a *stream.UsageError.
+// folder, or a URL with the parameters to use. The beginning of a glob counts, and the table of delta://, so
+// that any input can be a prefix. One that is no place is a *stream.UsageError.
 func NewScope(file string, own, allowed []string) (*Scope, error) {
 	s := &Scope{file: file}
 	for _, arg := range own {
@@ -59,7 +61,7 @@ func NewScope(file string, own, allowed []string) (*Scope, error) {
 		}
 	}
 	for _, arg := range allowed {
-		if err := s.add(arg, false); err != nil {
+		if err := s.add(strings.TrimPrefix(arg, "delta://"), false); err != nil {
 			return nil, stream.Errorf("{allow} %s: %w", Name(arg), err)
 		}
 	}
@@ -73,12 +75,19 @@ func (s *Scope) add(arg string, whole bool) error {
 			return stream.Usagef("want a folder or file, or a URL that begins with s3://, gs://, azblob:// or https://")
 		}
 		folder, err := FromRoot(arg)
+		if _, missing := os.Lstat(folder); missing != nil && !whole {
+			if at := strings.IndexAny(folder, "*?[{"); at >= 0 {
+				folder = filepath.Dir(folder[:at] + "x")
+			}
+		}
 		s.folders = append(s.folders, folder)
 		return err
 	}
 	root, err := store.Parse(arg)
-	if whole {
+	if prefix, isGlob := root.Glob(); whole {
 		root = root.WithKey("")
+	} else if isGlob && !root.Web() {
+		root = root.WithKey(prefix)
 	}
 	s.roots = append(s.roots, root)
 	return err

@@ -41,6 +41,10 @@ func TestScope(t *testing.T) {
 			"s3://b/lake/x?region=eu-west-2": refused, "s3://b/lake/x?endpoint=https://evil": refused, "s3://b/lake/x?profile=prod": refused,
 			"s3://b/lake/x?anonymous=true": refused, "s3://b/lake/x?anonymous=false": "s3://b/lake/x?region=eu-west-1",
 		}},
+		{nil, []string{dir + "/oth*/*.csv", "s3://b/lake/day=*/?region=eu-west-1", "delta://gs://b/table"}, map[string]string{ // as inputs are
+			dir + "/other/x.csv": dir + "/other/x.csv", dir + "/lake-evil/x.csv": dir + "/lake-evil/x.csv", "/etc/x.csv": refused, "gs://b/table/x": "gs://b/table/x", "gs://b/x": refused,
+			"s3://b/lake/day=1/x": "s3://b/lake/day=1/x?region=eu-west-1", "s3://b/other/x": refused,
+		}},
 		{[]string{"gs://b/logs/list.txt?endpoint=https://mine"}, nil, map[string]string{
 			"gs://b/x": "gs://b/x?endpoint=https://mine", "gs://b/x?endpoint=https://mine": "gs://b/x?endpoint=https://mine", "gs://b/x?endpoint=https://evil": refused,
 			"gs://c/x": refused, "s3://b/x": refused, dir + "/lake/x": refused, "https://mine/b/x": refused,
