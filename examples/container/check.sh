@@ -24,7 +24,7 @@ trap clean EXIT
 # 1. An image with Go, in place of one that is pulled: this machine's toolchain and certificates.
 go=$("${buildah[@]}" from scratch)
 goroot=$(go env GOROOT)
-for part in bin src pkg lib go.env VERSION; do
+for part in bin src pkg lib go.env VERSION LICENSE; do
 	[ ! -e "$goroot/$part" ] || "${buildah[@]}" copy --quiet "$go" "$goroot/$part" "/usr/local/go/$part" >/dev/null
 done
 "${buildah[@]}" copy --quiet "$go" /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt >/dev/null
