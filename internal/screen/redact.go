@@ -51,7 +51,12 @@ func Redact(text string) string {
 		}
 		end := at[1] + urlEnd(rest[at[1]:])
 		b.WriteString(rest[:at[0]])
-		b.WriteString(redactURL(rest[at[0]:end], rest[at[2]:at[3]], rest[at[1]:end]))
+		if server, more, ok := strings.Cut(rest[at[1]:end], "&"); ok && strings.HasSuffix(rest[:at[0]], "endpoint=") && host.MatchString(server) {
+			parameters := strings.TrimRight(more, closing) // of a store, which follow its endpoint
+			b.WriteString(rest[at[0]:at[1]] + server + shownParameters("&"+parameters) + more[len(parameters):])
+		} else {
+			b.WriteString(redactURL(rest[at[0]:end], rest[at[2]:at[3]], rest[at[1]:end]))
+		}
 		rest = rest[end:]
 	}
 	b.WriteString(rest)

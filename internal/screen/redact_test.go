@@ -15,7 +15,9 @@ func TestRedact(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "plain": "plain", "a:b": "a:b", `C:\data`: `C:\data`, "C:/data//x": "C:/data//x", "50% of 7?": "50% of 7?", "a/b?c&d": "a/b?c&d", "12:30": "12:30", "x://": "x://",
 		"https://h/a.parquet": "https://h/a.parquet", "s3://b/k/": "s3://b/k/", "see https://h/a, or http://HOST:PORT/x.": "see https://h/a, or http://HOST:PORT/x.",
-		"https://h/a?sig=" + secret:                                  "https://h/a",
+		"https://h/a?sig=" + secret: "https://h/a",
+		"--store 'endpoint=http://127.0.0.1:9000&region=eu-west-1&use_path_style=true'": "--store 'endpoint=http://127.0.0.1:9000&region=eu-west-1&use_path_style=true'",
+		"endpoint=http://h&foo=" + secret + "&region=r":                                 "endpoint=http://h&foo=…&region=r", "endpoint=http://u:" + secret + "@h&region=r": "endpoint=http://…",
 		"HTTPS://h/a?sig=" + secret + ": HTTP 403":                   "HTTPS://h/a: HTTP 403",
 		`"https://h/a?sig=` + secret + `", and "b"`:                  `"https://h/a", and "b"`,
 		"'https://h/a?sig=" + secret + "'":                           "'https://h/a'",
