@@ -47,7 +47,7 @@ func notStdin(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
 	local, err := place.Local(out)
 	if !ok || err != nil || place.IsURL(out) {
-		return nil
+		return nil //nolint:nilerr // no file of this name can be there
 	}
 	is, err1 := opened.Stat()
 	there, err2 := os.Stat(local)
