@@ -203,13 +203,16 @@ func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) erro
 
 // namedFiles are the places of all that the request names as a file, whether it is one or a folder.
 func namedFiles(q *Request) []string {
-	files := []string{q.Plan, q.Stats, q.Options.Text("anchors-file")}
+	files := []string{q.Plan, q.Stats}
 	for _, in := range q.Inputs {
 		files = append(files, strings.TrimPrefix(in, "@"))
 	}
-	for _, text := range []string{q.Groups, q.Costs, q.Options.Text("tree")} {
-		isKind := strings.HasPrefix(text, groupsPrefix) || strings.HasPrefix(text, groupsRegex) || isJSON([]byte(text)) // prefix: of a tree is alike
-		if !isKind && !slices.Contains([]string{groupsLists, "image", "correlation"}, text) {
+	options := map[string]string{"groups": q.Groups, "costs": q.Costs}
+	for option := range q.Options {
+		options[option] = q.Options.Text(option)
+	}
+	for option, text := range options {
+		if namesFile(option, text) {
 			files = append(files, text)
 		}
 	}

@@ -190,7 +190,7 @@ func (r *run) planOptions() map[string]string {
 // fromRoot is the text of an option that means the same on every machine: files of methods are
 // named from the root.
 func fromRoot(option, text string) string {
-	if !isFileOption(option, text) {
+	if !namesFile(option, text) {
 		return text
 	}
 	path, err := place.WithoutParameters(text)

@@ -29,3 +29,15 @@ func TestRecordOfManyNames(t *testing.T) {
 		t.Errorf("groups of 4 MB in a record, with %d bytes: %v, want an error of the memory", q.Memory, err)
 	}
 }
+
+// TestRecordNamesNoGroupsFile: a record holds groups and costs, and no name of a file that begins like a kind of groups.
+func TestRecordNamesNoGroupsFile(t *testing.T) {
+	for text, fits := range map[string]bool{
+		"lists": true, "prefix:_": true, "regex:^a": true, `{"g":["a"]}`: true, "": true,
+		"lists/../../etc/passwd": false, "lists.csv": false, "/etc/passwd": false, "s3://b/g.csv": false, "prefix": false,
+	} {
+		if _, err := fromRecord("greedy", method.Settings{"groups": text}, nil); (err == nil) != fits {
+			t.Errorf("groups %q: error %v, want that it fits is %t", text, err, fits)
+		}
+	}
+}

@@ -56,11 +56,11 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 		case "keep":
 			q.Keep, err = splitNames(text)
 		case "groups":
-			q.Groups, err = text, isInline(text, groupsPrefix, groupsRegex, groupsLists)
+			q.Groups, err = text, checkInline(option, text)
 		case "group-most":
 			_, err = fmt.Sscan(text, &q.GroupMost)
 		case "costs":
-			q.Costs, err = text, isInline(text)
+			q.Costs, err = text, checkInline(option, text)
 		case "budget":
 			_, err = fmt.Sscan(text, &q.Budget)
 		case "forbid":
@@ -116,27 +116,41 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 // mostOptionBytes is more than a record has for any option. Of 60 MB of categories 440 MiB were held.
 const mostOptionBytes = 16 << 20
 
-// isInline refuses a recorded option that is neither JSON nor begins with one of the kinds: a record holds
-// groups and costs themselves, so a name in their place is of a file that its maker wants to be opened.
-func isInline(text string, kinds ...string) error {
-	if isJSON([]byte(text)) || slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(text, kind) }) {
-		return nil
-	}
-	return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
+// isKindOf reports whether the text of an option is one of the kinds, or begins with one that ends with a colon.
+func isKindOf(text string, kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		return text == kind || strings.HasSuffix(kind, ":") && strings.HasPrefix(text, kind)
+	})
 }
 
-// isFileOption reports whether an option of a method names a file: a tree does that is no kind of tree, whatever
-// its ending.
-func isFileOption(option, text string) bool {
-	isKind := strings.HasPrefix(text, groupsPrefix) || slices.Contains([]string{"image", "correlation"}, text) // prefix: of a tree is alike
-	return text != "" && (option == "anchors-file" || option == "tree" && !isKind)
+// namesFile reports whether the text of an option is the name of a file: that of groups and costs which are neither
+// JSON nor of a kind, of anchors, and of a tree of no kind, whatever its ending.
+func namesFile(option, text string) bool {
+	switch option {
+	case "groups", "costs":
+		return text != "" && !isJSON([]byte(text)) && (option == "costs" || !isKindOf(text, groupsPrefix, groupsRegex, groupsLists))
+	case "anchors-file":
+		return text != ""
+	case "tree":
+		return text != "" && !isKindOf(text, groupsPrefix, "image", "correlation") // its prefix: is alike
+	}
+	return false
+}
+
+// checkInline refuses a recorded option that names a file: a record holds groups and costs themselves, so a name in
+// their place is of a file that its maker wants to be opened.
+func checkInline(option, text string) error {
+	if namesFile(option, text) {
+		return stream.Errorf("it names the file %s in place of what that holds, and is not read", place.Name(text))
+	}
+	return nil
 }
 
 // resolveFiles replaces the files that recorded options of a method name by the paths or URLs that open them.
 func resolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
 	for option := range options {
 		text := options.Text(option)
-		if !isFileOption(option, text) {
+		if !namesFile(option, text) {
 			continue
 		}
 		opened, err := resolve(text)
