@@ -333,6 +333,9 @@ func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 // Paths lists the files as Open takes them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
+// Positions is the number of positions in the input: see [stream.Position].
+func (d *Dataset) Positions() int { return countPositions(d.catalog, d.sparse) }
+
 // LeftOut lists every column that is no feature, and why, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 

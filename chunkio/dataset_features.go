@@ -81,9 +81,9 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	for i, e := range entries {
 		switch {
 		case why[i] != "":
-			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i]})
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i], Column: e.position()})
 		case e.refused:
-			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why})
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why, Column: e.position()})
 			if f.refusal == nil {
 				f.refusal = undecodable(c, e)
 			}
@@ -234,7 +234,7 @@ func (f *features) add(e entry, width int) {
 		}
 	}
 	(*to)[e.element] = len(f.columns)
-	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block})
+	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block, Position: e.position()})
 }
 
 // order moves the features of these names to the front, in this order.

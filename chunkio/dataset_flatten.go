@@ -29,6 +29,17 @@ type origin struct {
 	made       *made  // how they are made of the leaf's texts; nil for others
 	width      int    // then: how many are
 	block      string // the leaf that they are made of, together with others: stream.Column.Block
+	at         stream.Position
+}
+
+// position is that of an entry in the input. What is made of a column has its position.
+func (e *entry) position() stream.Position {
+	i, known := e.at.Index()
+	switch {
+	case !known || e.list == "" || e.made != nil:
+		return e.at
+	}
+	return stream.PositionAt(i + e.element)
 }
 
 // name is what patterns are matched against.
@@ -64,8 +75,10 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
+	at := 0
 	for i, l := range c.leaves {
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, at: positionOf(i, at, sparse)}
+		at += max(elements(c, i, sparse), 1)
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused
@@ -101,7 +114,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	}
 	for i, p := range c.parts {
 		of := &origins[len(c.leaves)+i]
-		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why}
+		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, at: positionOf(-1, at+i, sparse)}
 		entries = append(entries, entry{origin: of, flat: p.key})
 	}
 	if opt.Indicators {
@@ -127,6 +140,29 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		}
 	}
 	return entries, nil
+}
+
+// positionOf is the position of a leaf that so many columns stand before. Features of sparse rows are counted by themselves.
+func positionOf(leaf, before int, sparse *sparseSpec) stream.Position {
+	switch {
+	case sparse == nil:
+		return stream.PositionAt(before)
+	case leaf == sparse.values:
+		return stream.PositionAt(0)
+	}
+	return stream.Position{}
+}
+
+// countPositions is the number of positions that an input has.
+func countPositions(c *catalog, sparse *sparseSpec) int {
+	if sparse != nil {
+		return sparse.features
+	}
+	n := len(c.parts)
+	for i := range c.leaves {
+		n += max(elements(c, i, nil), 1)
+	}
+	return n
 }
 
 // elements is the number of features in the lists of a leaf; 0 where the leaf is one column.

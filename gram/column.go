@@ -37,7 +37,7 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 	if counts != nil {
 		why += " (" + strings.Join(counts, ", ") + ")"
 	}
-	return stream.LeftOut{Name: cols[j].Name, Why: why}
+	return cols[j].LeftOut(why)
 }
 
 const (

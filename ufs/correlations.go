@@ -96,7 +96,7 @@ func (e *gathered) leaveOut(list []stream.LeftOut) {
 	for j, c := range e.columns {
 		if reason, out := why[c.Name]; out {
 			e.drop(j)
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: c.Name, Why: reason})
+			e.leftOut = append(e.leftOut, c.LeftOut(reason))
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 		p.opt.Keep.Drop()
 	}
 	e.passes = g.passes
-	e.leftOut = ds.LeftOut()
+	e.leftOut, e.places = ds.LeftOut(), ds.Positions()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
 	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
 	if p.rows.All() {

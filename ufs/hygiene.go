@@ -75,7 +75,7 @@ func (r *run) decideBefore(p *gram.Profile, f *hygiene.Facts, cols []stream.Colu
 	}
 	for _, s := range f.Suspects(p, nil, r.mostMissing()) {
 		if r.leaves(s) && !intended(s, cols) {
-			out = append(out, stream.LeftOut{Name: cols[s.Column].Name, Why: reason(s, cols, r.Label)})
+			out = append(out, cols[s.Column].LeftOut(reason(s, cols, r.Label)))
 		}
 	}
 	return out
@@ -116,15 +116,14 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 		if intended(one, e.columns) {
 			continue
 		}
-		name := e.columns[one.Column].Name
-		why := reason(one, e.columns, label)
+		left := e.columns[one.Column].LeftOut(reason(one, e.columns, label))
 		if !r.leaves(one) || e.graph != nil || r.From == method.FromRows {
 			warned = append(warned, one)
-			s.Suspects = append(s.Suspects, stream.LeftOut{Name: name, Why: why})
+			s.Suspects = append(s.Suspects, left)
 			continue
 		}
 		e.drop(one.Column)
-		s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
+		s.LeftOut = append(s.LeftOut, left)
 	}
 	if e.wanted != nil && !slices.Contains(e.wanted, true) {
 		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", plural(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)

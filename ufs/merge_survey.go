@@ -66,7 +66,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 			f.order = m.sharedOrder(f.order)
 		}
 		if f.differs == nil && h.Kind == first.Kind {
-			m.bookkept += columns.add(h, f.order)
+			m.bookkept += columns.add(f.path, h, f.order)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.before(&f, &m.files[lowest]) {
