@@ -77,8 +77,8 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	origins := make([]origin, len(c.leaves)+len(c.parts))
 	at := 0
 	for i, l := range c.leaves {
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, at: positionOf(i, at, sparse)}
-		at += max(elements(c, i, sparse), 1)
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, at: positionOf(i, at+l.Before, sparse)}
+		at += columnsWith(c, i, sparse)
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused
@@ -160,9 +160,15 @@ func countPositions(c *catalog, sparse *sparseSpec) int {
 	}
 	n := len(c.parts)
 	for i := range c.leaves {
-		n += max(elements(c, i, nil), 1)
+		n += columnsWith(c, i, nil)
 	}
 	return n
+}
+
+// columnsWith is the number of positions from those behind the leaf before to those before the leaf behind.
+func columnsWith(c *catalog, leaf int, sparse *sparseSpec) int {
+	l := &c.leaves[leaf]
+	return l.Before + max(elements(c, leaf, sparse), 1) + l.After
 }
 
 // elements is the number of features in the lists of a leaf; 0 where the leaf is one column.

@@ -107,7 +107,8 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
-		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 {
+		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 ||
+			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth {
 			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
 		c.leaves = append(c.leaves, thawLeaf(l))

@@ -40,7 +40,23 @@ type takenIn struct {
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
 func (t *takenIn) open(in Input, memory int64) (format.File, error) {
-	return parquet.Open(&takenInput{in, t}, memory)
+	file, err := parquet.Open(&takenInput{in, t}, memory)
+	if err != nil {
+		return nil, err
+	}
+	t.countLeftOut(file.Leaves())
+	return file, nil
+}
+
+// countLeftOut tells the leaves of the scratch file how many columns of the rows stand beside them that it does not have.
+func (t *takenIn) countLeftOut(leaves []format.Leaf) {
+	for _, before := range t.table.Before {
+		if before < len(leaves) {
+			leaves[before].Before++
+		} else if n := len(leaves); n > 0 {
+			leaves[n-1].After++
+		}
+	}
 }
 
 // takenInput is the scratch file under the name of the file that its rows come from.

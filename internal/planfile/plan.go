@@ -65,6 +65,8 @@ type Leaf struct {
 	PerRow      int64  `json:"per_row,omitempty"`
 	Entries     string `json:"entries,omitempty"` // of a map
 	NoEntries   string `json:"no_entries,omitempty"`
+	Before      int    `json:"before,omitempty"` // columns of the files right before it and behind it that are no leaves
+	After       int    `json:"after,omitempty"`
 }
 
 // Partition is a column whose values stand in File.Keys. They are not taken from the paths, which

@@ -147,6 +147,9 @@ type Leaf struct {
 	// Entries is the type of the values of a map of integers to numbers, which sparse rows can
 	// be read from; NoEntries says of another map why they cannot.
 	Entries, NoEntries string
+	// Before and After are how many columns of the input stand right before and behind the leaf that are no leaves,
+	// as no column of this program holds their values.
+	Before, After int
 	// Nulls is what the metadata promises about missing entries: the number of nulls,
 	// or -1 where unknown. Only non-float types are free of NaN; MaybeNaN says so.
 	Nulls    int64

@@ -121,7 +121,7 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 
 // about implements rows.
 func (r *npyRows) about() Table {
-	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped}
+	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped, Before: r.head.before}
 }
 
 // observe implements rows: the header has told all.

@@ -18,6 +18,7 @@ import (
 type npyHeader struct {
 	fields  []npyField
 	skipped []stream.LeftOut // fields whose values are no column's
+	before  []int            // of those, how many columns of fields stand before each
 	fortran bool
 	rows    int64
 	size    int64 // bytes of a row
@@ -179,7 +180,7 @@ func (h *npyHeader) describe(descr any) error {
 
 // structured reads the fields of a structured type: (name, type) or (name, type, shape).
 func (h *npyHeader) structured(fields []any) error {
-	seen := map[string]bool{}
+	seen, columns := map[string]bool{}, 0
 	for _, x := range fields {
 		t, ok := x.([]any)
 		if !ok || len(t) < 2 || len(t) > 3 {
@@ -226,13 +227,10 @@ func (h *npyHeader) structured(fields []any) error {
 		}
 		seen[name] = true
 		if f.why != nil {
-			h.skipped = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()})
+			h.skipped, h.before = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()}), append(h.before, columns)
 			continue
 		}
 		h.fields = append(h.fields, f)
-	}
-	columns := 0
-	for _, f := range h.fields {
 		columns += f.count
 	}
 	if columns > mostColumns {

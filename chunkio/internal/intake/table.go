@@ -62,6 +62,7 @@ type Table struct {
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
 	LeftOut []stream.LeftOut // columns whose values cannot be read
+	Before  []int            // of those, how many of Columns stand before each
 	Memory  int64            // that writing it held, as planned
 	Least   int64            // and would have held at least
 }
