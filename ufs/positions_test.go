@@ -172,6 +172,15 @@ func TestColumnIsThePositionInTheInput(t *testing.T) {
 			table.check(t, fmt.Sprintf("%s, %+v", filepath.Base(input), []any{q.Method, q.Label, q.Columns, q.Exclude, q.Weight, q.Where}), s)
 		}
 	}
+	for _, input := range []string{ndjson, parquet, csv} { // inspect lists them in this order
+		var names []string
+		for _, c := range must.Get(ufs.Inspect(t.Context(), ufs.Request{Inputs: []string{input}}, false))(t).Columns {
+			names = append(names, c.Name)
+		}
+		if !slices.Equal(names, p.names) {
+			t.Errorf("inspect %s: %q, want %q", filepath.Base(input), names, p.names)
+		}
+	}
 	for _, q := range []ufs.Request{{}, {Label: "x[5]"}, {Exclude: []string{"x[0]", "x[3]"}}, {Columns: []string{"x[2]", "x[4]"}}} {
 		q.Method, q.K, q.Inputs = "greedy", 1, []string{filepath.Join(dir, "x.npy")}
 		matrix.check(t, "npy", must.Get(ufs.Select(t.Context(), q))(t))

@@ -281,6 +281,9 @@ class Selector(unittest.TestCase):
         for bad in (masked, nullable):
             with self.assertRaisesRegex(ValueError, "NaN"):
                 UFSSelector(k=5).fit(bad)
+        for flat in (x[:, 0], pd.Series(x[:, 0])):
+            with self.assertRaisesRegex(ValueError, "2D array"):
+                UFSSelector(k=5).fit(flat)
 
     def test_random_state(self):
         x = planted(rows=200)[0]

@@ -171,7 +171,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         return selection
 
     def _checked(self, X):
-        if hasattr(X, "dtypes"):
+        if is_frame(X):
             refuse_columns(X)
         X = validate_data(
             self,
@@ -215,7 +215,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     def _reduce(self, X):
         """Reduce X after a fit on files."""
         how = {"accept_sparse": "csr", "dtype": None, FINITE: self.missing == "error"}
-        if not hasattr(X, "iloc"):
+        if not is_frame(X):
             X = check_array(X, **how)
             self._refuse_width(X)
             return X[:, np.sort(self.ranking_)]
@@ -277,17 +277,22 @@ def is_path(X):
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, (str, os.PathLike)) for x in X)
 
 
+def is_frame(X):
+    """Say whether X is a DataFrame of pandas."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
 def table_of(X):
     """Return X as numpy or pandas have it: the DataFrame of a table that offers one, as those of pyarrow and polars
     do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
-    if hasattr(X, "to_pandas") and not hasattr(X, "iloc"):
+    if hasattr(X, "to_pandas") and not is_frame(X):
         try:
             X = X.to_pandas()
         except ImportError:  # polars needs pyarrow for it, and numpy reads what it has without names
             return X
     if isinstance(X, np.ma.MaskedArray):
         return X.astype(np.float64).filled(np.nan) if np.ma.is_masked(X) else X.data
-    if hasattr(X, "dtypes") and X.shape[1] > 0:
+    if is_frame(X) and X.shape[1] > 0:
         fills = [getattr(dtype, "fill_value", None) for dtype in X.dtypes]
         if None not in fills and any(fill != 0 for fill in fills):  # which is no sparse matrix
             return X.sparse.to_dense()
