@@ -35,8 +35,7 @@ type origin struct {
 // position is that of an entry in the input. What is made of a column has its position.
 func (e *entry) position() stream.Position {
 	i, known := e.at.Index()
-	switch {
-	case !known || e.list == "" || e.made != nil:
+	if !known || e.list == "" || e.made != nil {
 		return e.at
 	}
 	return stream.PositionAt(i + e.element)

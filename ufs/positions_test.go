@@ -277,7 +277,9 @@ func TestPositionsOfStatistics(t *testing.T) {
 		sum := filepath.Join(dir, fmt.Sprint("sum", i, ".ufs"))
 		must.Get(ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: sum}))(t)
 		compare("sum of files", sum)
-		three := scan(fmt.Sprint("again", i, ".ufs"), func(q *ufs.ScanRequest) { q.Inputs = []string{second.csv(t, filepath.Join(dir, fmt.Sprint("3", i, ".csv")))} })
+		three := scan(fmt.Sprint("again", i, ".ufs"), func(q *ufs.ScanRequest) {
+			q.Inputs = []string{second.csv(t, filepath.Join(dir, fmt.Sprint("3", i, ".csv")))}
+		})
 		must.Get(ufs.Merge(t.Context(), ufs.MergeRequest{Files: []string{three, sum}, Output: filepath.Join(dir, "total.ufs")}))(t)
 		total := from(filepath.Join(dir, "total.ufs"))
 		if total.Selected = direct.Selected; positionsIn(total) != want { // more rows select others

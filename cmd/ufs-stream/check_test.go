@@ -153,8 +153,8 @@ type section struct{ io.Reader }
 
 func (s section) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, s.Reader) }
 
-// withoutHistograms is a statistics file as versions before histograms wrote it, but for a
-// section that none knows.
+// withoutHistograms is a statistics file as versions before histograms wrote it, but for the positions of
+// columns and a section that none knows.
 func withoutHistograms(t *testing.T, path, to string) string {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
@@ -166,7 +166,7 @@ func withoutHistograms(t *testing.T, path, to string) string {
 		t.Fatalf("%s has no histograms", path)
 	}
 	sections := []chunkio.Section{{Name: "of the future", Body: section{strings.NewReader("what it may be")}}}
-	for _, name := range []string{"profile", "moments"} {
+	for _, name := range []string{"profile", "moments", "positions"} {
 		body, err := r.SectionReader(name)
 		if err != nil {
 			t.Fatal(err)
