@@ -305,6 +305,36 @@ func TestPositionsOfStatistics(t *testing.T) {
 	compare("shards of a plan", sum)
 }
 
+// TestPositionsBehindWhatCannotBeRead: fields of a structured array that no column holds count, as numpy counts them, also
+// behind the last column that is read, and in a plan.
+func TestPositionsBehindWhatCannotBeRead(t *testing.T) {
+	head := "{'descr': [('when', '<M8[ns]'), ('a', '<f8'), ('z', '<c16'), ('v', '<f8', (2,)), ('end', '<c8')], 'fortran_order': False, 'shape': (40,), }"
+	head += strings.Repeat(" ", 63-(len(head)+10)%64) + "\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), binary.LittleEndian.AppendUint16(nil, uint16(len(head)))...)
+	b = append(b, head...)
+	for i := range 40 {
+		for k := range 7 {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(math.Sin(float64(i*i+k*i))))
+		}
+	}
+	dir := t.TempDir()
+	path, plan := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.plan.json")
+	must.Do(t, os.WriteFile(path, b, 0o600))
+	q := ufs.Request{Inputs: []string{path}, Method: "greedy", K: 2}
+	planned := q
+	planned.K, planned.Output = 0, plan
+	must.Get(ufs.WritePlan(t.Context(), planned))(t)
+	for _, q := range []ufs.Request{q, {Plan: plan, Method: "greedy", K: 2}} {
+		s, got := must.Get(ufs.Select(t.Context(), q))(t), map[string]string{}
+		for _, c := range s.Columns {
+			got[c.Name] = c.Column.String()
+		}
+		if want := "map[a:1 v[0]:3 v[1]:4]"; fmt.Sprint(got) != want || s.InputColumns != 6 {
+			t.Errorf("got %v of %d columns, want %s of 6", got, s.InputColumns, want)
+		}
+	}
+}
+
 // TestPositionsInAUnion: columns have their positions in the united schema, where those that a later file adds are last.
 func TestPositionsInAUnion(t *testing.T) {
 	dir := t.TempDir()

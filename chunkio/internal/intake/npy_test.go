@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,9 @@ func TestNPYFieldsThatCannotBeRead(t *testing.T) {
 	}
 	if strings.Join(left, " ") != "e m c l v" || !strings.Contains(table.LeftOut[0].Why, `"<M8[ns]" cannot be read`) {
 		t.Errorf("left out: %v", table.LeftOut)
+	}
+	if want := []int{1, 2, 2, 2, 2}; !slices.Equal(table.Before, want) { // behind a, and behind a and b
+		t.Errorf("so many columns stand before those left out: %v, want %v", table.Before, want)
 	}
 }
 
