@@ -102,8 +102,8 @@ func (e *gathered) adders() []stream.Adder {
 	return adders
 }
 
-// positions is the section of a statistics file that says where columns stand in the input.
-func (e *gathered) positions() *positions.Record {
+// positionRecord is the section of a statistics file that says where columns stand in the input.
+func (e *gathered) positionRecord() *positions.Record {
 	r := positions.New(len(e.columns), len(e.leftOut))
 	r.Total = e.places
 	for j, c := range e.columns {

@@ -111,7 +111,7 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 	}
 	sections := append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)
 	if e.places > 0 {
-		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positions()})
+		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
 	}
 	return chunkio.WriteStats(ctx, path, e.header(say), sections...)
 }

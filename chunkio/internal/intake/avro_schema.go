@@ -178,7 +178,7 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 	switch n.typ {
 	case "record":
 		if n.within { // its values are passed over
-			s.skip(name, "a type that contains itself")
+			s.leaveOut(name, "a type that contains itself")
 			return n, nil
 		}
 		n.within = true
@@ -202,15 +202,15 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 		return s.placeUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.skip(name, at.whyNot())
+		s.leaveOut(name, at.whyNot())
 		return &at, nil
 	}
 	at.column = s.add(name, at.kind)
 	return &at, nil
 }
 
-// skip leaves a column out.
-func (s *avroSchema) skip(name, why string) {
+// leaveOut leaves a column out.
+func (s *avroSchema) leaveOut(name, why string) {
 	s.skipped, s.before = append(s.skipped, stream.LeftOut{Name: name, Why: why}), append(s.before, len(s.columns))
 }
 
@@ -249,7 +249,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	}
 	column := -1
 	if mixed || only > 0 && kind == Unknown {
-		s.skip(name, "a union of types that no column holds")
+		s.leaveOut(name, "a union of types that no column holds")
 	} else {
 		column = s.add(name, kind)
 	}
