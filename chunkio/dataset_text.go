@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
@@ -76,9 +74,9 @@ func (a *access) openText(ctx context.Context, in Input, memory int64) (format.F
 func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
 	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
 	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
-		unzip, err := gzip.NewReader(from)
+		unzip, err := unpacked(in.Name(), from, "gz")
 		if err != nil {
-			return nil, stream.Dataf(in.Name(), "%w", err)
+			return nil, err
 		}
 		defer unzip.Close()
 		from = unzip

@@ -1,8 +1,10 @@
 package intake
 
 import (
+	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -95,7 +97,7 @@ const windowMost = 64 << 20
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
-		return gzip.NewReader(from)
+		return unpackMembers(from)
 	case "zst":
 		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
 		if err != nil {
@@ -106,4 +108,44 @@ func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 		return io.NopCloser(bzip2.NewReader(from)), nil
 	}
 	return io.NopCloser(from), nil
+}
+
+// memberReader reads the members of a gzip file one by one: the library takes the end of the file within a member's
+// header, as of a download that broke off, for the end of all of them.
+type memberReader struct {
+	*gzip.Reader
+	from *bufio.Reader
+}
+
+func unpackMembers(from io.Reader) (io.ReadCloser, error) {
+	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
+	var err error
+	if m.Reader, err = gzip.NewReader(m.from); err != nil {
+		return nil, endsEarly(err)
+	}
+	m.Multistream(false)
+	return m, nil
+}
+
+// Read implements io.Reader.
+func (m *memberReader) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if n, err = m.Reader.Read(p); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			continue
+		}
+		if _, end := m.from.Peek(1); end != nil {
+			return n, end
+		}
+		err = endsEarly(m.Reset(m.from))
+		m.Multistream(false)
+	}
+	return n, err
+}
+
+// endsEarly is an error of a member's header: its end is none of the file.
+func endsEarly(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
