@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -52,7 +53,9 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	Warnings []string // that name things of other users at the places where interrupted runs leave finished files
+	// Warnings are those about the input's files, and name things of other users at the places where interrupted runs
+	// leave finished files.
+	Warnings []stream.Text
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or
@@ -135,7 +138,7 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 	if err := filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool)}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Clip(c.warnings)}}
 	leaves := len(opt.Columns) + len(opt.Also)
 	if opt.all {
 		leaves = len(c.leaves)

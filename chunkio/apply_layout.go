@@ -99,13 +99,13 @@ func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, e
 
 // withForm is the name rel with the ending of the form in place of its own.
 func withForm(rel string, form Form) string {
-	ext := path.Ext(rel)
-	if strings.EqualFold(ext, form.ending()) {
+	if strings.EqualFold(path.Ext(rel), form.ending()) {
 		return rel
 	}
-	rel = strings.TrimSuffix(rel, ext)
-	if inner := path.Ext(rel); slices.Contains(intake.Packings, ext) && intake.Named(inner) != intake.None { // as in part.csv.gz
-		rel = strings.TrimSuffix(rel, inner)
+	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
+	rel = rel[:len(rel)-len(endingOf(rel))]
+	if inner := endingOf(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
+		rel = rel[:len(rel)-len(inner)]
 	}
 	return rel + form.ending()
 }

@@ -341,6 +341,9 @@ func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.features.warnings)
 }
 
+// FileWarnings lists those of Warnings that are about the files, whatever the columns are for.
+func (d *Dataset) FileWarnings() []stream.Text { return d.catalog.warnings }
+
 // CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.
 func (d *Dataset) CatalogBytes() int64 { return d.catalog.bytes() }
 

@@ -205,19 +205,54 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	if strings.HasPrefix(head, parquet.EncryptedMagic) {
 		return parquet.Open(in, memory) // which says so
 	}
-	packing, kind := intake.Packing([]byte(head)), rowsNamed(in.Name())
+	kind, packing, _, err := rowsOf(in, head)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != intake.None:
+		return a.openRows(ctx, in, kind, packing, memory)
+	case ipc.IsStream(in, head):
+		return ipc.OpenStream(in, memory)
+	}
+	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm) or by its lines")
+	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
+	return nil, e
+}
+
+// rowsOf is the format of rows of an input that begins with head and no magic word of a table, and its compression: by
+// its first bytes, by its name, or by a guess from the shape of its lines.
+func rowsOf(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
+	packing, kind = intake.Packing([]byte(head)), rowsNamed(in.Name())
 	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
 		kind = magic
 	}
-	if kind != intake.None {
-		return a.openRows(ctx, in, kind, packing, memory)
+	if kind != intake.None || ipc.IsStream(in, head) {
+		return kind, packing, false, nil
 	}
-	if ipc.IsStream(in, head) {
-		return ipc.OpenStream(in, memory)
+	for _, n := range []int64{intake.RecognizeBytes, intake.RecognizeMost} {
+		begin, more := make([]byte, min(in.Size(), n)), false
+		if err := format.ReadAt(in, begin, 0); err != nil {
+			return kind, packing, false, stream.Dataf(in.Name(), "%w", err)
+		}
+		if kind, packing, more = intake.Recognize(begin, in.Size() <= n); !more {
+			break
+		}
 	}
-	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm)")
-	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
-	return nil, e
+	return kind, packing, kind == intake.CSV || kind == intake.NDJSON, nil
+}
+
+// holdsData reports whether an input of any name is data, and whether only the shape of its lines says so.
+func holdsData(in Input) (data, guess bool, err error) {
+	magic, err := readMagic(in)
+	if err != nil || magic != "" {
+		return err == nil, false, err
+	}
+	head, err := readHead(in)
+	if err != nil || strings.HasPrefix(head, parquet.EncryptedMagic) {
+		return err == nil, false, err
+	}
+	kind, _, guess, err := rowsOf(in, head)
+	return kind != intake.None || err == nil && ipc.IsStream(in, head), guess, err
 }
 
 // takesLong reports whether a file is read to its end where it is opened.

@@ -45,6 +45,7 @@ type file struct {
 	print  uint64  // fingerprint of size, footer, and both ends of its data
 	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
 
+	whole    bool            // it is read to its end where it is opened, which its name does not tell
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
 
@@ -138,7 +139,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	leaves, names := named(leaves)
 	before := len(b.leaves)
-	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
+	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), whole: isOfRows(opened) && !takesLong(path)}
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
 	}
@@ -169,6 +170,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		}
 		var added []int
 		if f.order, added, err = b.matchLeaves(path, leaves, names); err != nil {
+			if e, ok := errors.AsType[*stream.DataError](err); ok && f.whole {
+				e.Remedy = stream.Textf("it was taken for data by its lines, not by its name: if it is none, name the others by a glob or a list; if it is, %v", e.Remedy)
+			}
 			return err
 		}
 		for _, i := range added {

@@ -56,7 +56,7 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 // memory is there for that.
 func (a *access) readLong(ctx context.Context, c *catalog) error {
 	for i := range c.files {
-		if !takesLong(c.path(i)) {
+		if !c.files[i].whole && !takesLong(c.path(i)) {
 			continue
 		}
 		opened, _, err := c.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
@@ -181,7 +181,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
 	}
-	f := file{size: p.Bytes, start: t.rows}
+	f := file{size: p.Bytes, start: t.rows, whole: p.Whole}
 	if p.Start != t.rows {
 		return damaged("it begins at row %d, and the files before it have %d", p.Start, t.rows)
 	}

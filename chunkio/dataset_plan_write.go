@@ -114,7 +114,7 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 			f := &c.files[i]
 			out := planfile.File{
 				Bytes: f.size, Version: e.version, Start: f.start,
-				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
+				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print), Whole: f.whole,
 			}
 			var err error
 			if out.Path, err = place.WithoutParameters(e.path); err == nil {

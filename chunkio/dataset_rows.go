@@ -69,6 +69,16 @@ func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
+// isOfRows reports whether a file is what openRows made of one of rows.
+func isOfRows(opened format.File) bool {
+	f, ok := opened.(*parquet.File)
+	if !ok {
+		return false
+	}
+	_, ok = f.Input().(*takenInput)
+	return ok
+}
+
 // openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to
 // a scratch file, and a file that changes later changes nothing.
 func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {

@@ -136,7 +136,11 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 
 // written says what was written to output, and what of it an interrupted run had.
 func (c *cli) written(output string, done chunkio.ApplyReport) error {
-	c.warn(done.Warnings)
+	var warnings []string
+	for _, w := range done.Warnings {
+		warnings = append(warnings, w.Spell(program.FlagOf))
+	}
+	c.warn(warnings)
 	r := done.Resumed
 	switch {
 	case r.Rows > 0:

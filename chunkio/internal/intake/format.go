@@ -28,7 +28,7 @@ const (
 
 // Endings are the endings of the names of files of rows, which may have one of Packings behind
 // them.
-var Endings = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".npy", ".avro"}
+var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
 
 // Packings are the endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
@@ -38,7 +38,7 @@ func Named(name string) Format {
 	switch Ending(name) {
 	case ".csv":
 		return CSV
-	case ".tsv":
+	case ".tsv", ".tab":
 		return TSV
 	case ".jsonl", ".ndjson":
 		return NDJSON
