@@ -202,7 +202,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		return nil, err
 	}
 	if list.isStdin() {
-		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union})
+		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union, unused: a.isUnused})
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 	if list, err = f.prune(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union})
+	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, a.isUnused})
 	if err != nil {
 		return nil, err
 	}

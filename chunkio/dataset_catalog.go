@@ -72,6 +72,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 	b := catalogBuilder{
 		weigh:   how.weigh,
 		union:   how.union,
+		unused:  how.unused,
 		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
@@ -101,16 +102,16 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 	if len(b.files) == 0 {
 		return nil, first
 	}
-	b.finish()
-	return b.catalog, nil
+	return b.catalog, b.finish()
 }
 
 // cataloging says how footers are read.
 type cataloging struct {
-	memory  int64 // bounds one open footer
-	skipBad bool  // leave out files that cannot be used
-	weigh   bool  // note the bytes of row groups
-	union   bool  // columns that a file lacks are null there
+	memory  int64                    // bounds one open footer
+	skipBad bool                     // leave out files that cannot be used
+	weigh   bool                     // note the bytes of row groups
+	union   bool                     // columns that a file lacks are null there
+	unused  func(column string) bool // nobody asks for a column; nil for none
 }
 
 // catalogBuilder holds what is only needed while footers are read.
@@ -118,11 +119,13 @@ type catalogBuilder struct {
 	*catalog
 	weigh  bool
 	union  bool
-	counts []int              // of leaves, when each file was added: later ones are absent from it
-	index  map[leafName]int   // dataset leaf
-	orders map[string][]int32 // column orders seen, so that files share them
-	keys   []string           // partition keys
-	texts  [][]string         // by key, by file
+	unused func(column string) bool // as cataloging has it
+	first  int                      // the file that the columns are of: the first with rows
+	counts []int                    // of leaves, when each file was added: later ones are absent from it
+	index  map[leafName]int         // dataset leaf
+	orders map[string][]int32       // column orders seen, so that files share them
+	keys   []string                 // partition keys
+	texts  [][]string               // by key, by file
 }
 
 // addFile reads one footer. On error the catalog is as before.
@@ -147,37 +150,20 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if err != nil {
 		return err
 	}
-	if b.filter != nil && !b.union && len(b.files) == 0 {
-		if err := b.filter.bind(path, leaves); err != nil {
-			return err
-		}
+	if err := b.dropKeyColumns(ctx, path, opened, names, keys, parts, memory); err != nil {
+		return err
 	}
-	if len(b.files) == 0 {
-		b.keys = keys
-		b.texts = make([][]string, len(b.keys))
-		b.leaves = append([]format.Leaf(nil), leaves...)
-		b.index = make(map[leafName]int, len(leaves))
-		for i, l := range leaves {
-			b.index[names[i]] = i
-			if l.Refused {
-				b.refusing[i] = path
-			}
-		}
-	} else {
-		reference := b.path(0)
-		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
-			return err
-		}
-		var added []int
-		if f.order, added, err = b.matchLeaves(path, leaves, names); err != nil {
-			if e, ok := errors.AsType[*stream.DataError](err); ok && f.whole {
-				e.Remedy = stream.Textf("it was taken for data by its lines, not by its name: if it is none, name the others by a glob or a list; if it is, %v", e.Remedy)
-			}
-			return err
-		}
-		for _, i := range added {
-			b.addLeaf(path, leaves[i], names[i])
-		}
+	first, empty := len(b.files) == 0 || b.rows == 0 && f.rows() > 0, f.rows() == 0
+	if first {
+		err = b.begin(path, &f, leaves, names, keys)
+	} else if parts, err = alignParts(path, b.path(b.first), b.keys, keys, parts); err != nil && empty {
+		b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", err))
+		return nil
+	} else if err == nil {
+		err = b.match(path, &f, leaves, names)
+	}
+	if err != nil {
+		return err
 	}
 	if b.filter != nil && !b.union {
 		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
@@ -187,7 +173,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if b.weigh {
 		f.bytes = weigh(opened, f.outcomes)
 	}
-	if len(b.files) > 0 {
+	if !first && !empty {
 		b.mergeFacts(path, &f, leaves, before)
 	}
 	for i, text := range parts {
@@ -247,11 +233,15 @@ func weigh(opened format.File, outcomes []where.Outcome) []int64 {
 // be secret.
 func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
 
-func (b *catalogBuilder) finish() {
+func (b *catalogBuilder) finish() error {
 	for i, key := range b.keys {
 		b.parts = append(b.parts, newPartition(key, b.texts[i]))
 	}
 	b.padOrders()
+	if b.filter != nil && !b.union && b.rows == 0 { // else the first file with rows has told
+		return b.filter.bind(b.path(b.first), b.leaves)
+	}
+	return nil
 }
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the

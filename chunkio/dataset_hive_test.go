@@ -99,7 +99,6 @@ func TestInconsistentPartitionKeys(t *testing.T) {
 		{[]string{"k=1/x", "k=1/l=2/x"}, "partition keys"},
 		{[]string{"k=1/x", "l=1/y"}, "partition keys"},
 		{[]string{"k=1/k=2/x"}, "twice"},
-		{[]string{"a=1/x"}, "also a column"},
 	} {
 		_, err := openPaths(context.Background(), c.paths, plantAt(1, c.paths...).open, Options{})
 		if !isData(err) || !strings.Contains(err.Error(), c.words) {

@@ -22,6 +22,9 @@ type leafName struct {
 	nth  int
 }
 
+// keyColumn is the number of a leaf that is a partition key too, and no leaf of the dataset.
+const keyColumn = -1
+
 // named names the leaves of a file, and leaves out those that no name can mean: written to JSON, a selection of a
 // column whose name is no UTF-8 would name one that the input does not have.
 func named(leaves []format.Leaf) ([]format.Leaf, []leafName) {

@@ -236,14 +236,15 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 // maxListWidth is the longest list whose elements are features, in any format.
 const maxListWidth = 1 << 20
 
-// order is an order of columns of the plan; nil where it is not one of so many leaves.
+// order is an order of columns of the plan; nil where it is not one of so many leaves. Whether the file has so many
+// fits finds out.
 func (t *thaw) order(number, leaves int) []int32 {
 	orders := t.reader.Header.Catalog.Orders
 	if number > len(orders) || len(orders[number-1]) != leaves {
 		return nil
 	}
 	order := orders[number-1]
-	if slices.ContainsFunc(order, func(i int32) bool { return i < -1 || int(i) >= leaves }) {
+	if slices.ContainsFunc(order, func(i int32) bool { return i < -1 }) {
 		return nil
 	}
 	return order

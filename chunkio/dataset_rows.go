@@ -231,9 +231,17 @@ func (a *access) staysWhole(column string) bool {
 
 // mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.
 func (a *access) mayBeText(column string) bool {
-	if a.anyText {
-		return true
-	}
+	return a.anyText || column == a.opt.Label || a.isLeftOut(column)
+}
+
+// isUnused reports whether the options leave out a column and nothing else needs it.
+func (a *access) isUnused(column string) bool {
+	o := &a.opt
+	return column != o.Label && column != o.Weight && a.isLeftOut(column)
+}
+
+// isLeftOut reports whether a column is none of those to select from.
+func (a *access) isLeftOut(column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -241,7 +249,7 @@ func (a *access) mayBeText(column string) bool {
 		})
 	}
 	o := &a.opt
-	return column == o.Label || matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
+	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

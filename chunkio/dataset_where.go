@@ -203,6 +203,9 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 // outcomes is what keys and statistics say of the row groups of file i of the list.
 func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
+	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // its types do not count
+		return make([]where.Outcome, len(opened.GroupRows())), nil
+	}
 	for _, c := range f.columns {
 		if at(c.leaf) < 0 {
 			continue // null in all rows
