@@ -56,6 +56,9 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
+		if a.catalog.rows > 0 && a.catalog.files[i].rows() == 0 {
+			continue // what it has and lacks does not count
+		}
 		added, err := a.fieldsOf(ctx, i, a.columnsIn(i, a.columns))
 		if err == nil {
 			fields, err = a.mergeFields(i, fields, added)
@@ -118,7 +121,7 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	if err == nil {
 		columns, err = a.present(i, columns)
 	}
-	if err != nil {
+	if err != nil || len(columns) == 0 { // of a file without rows that has none of them
 		return err
 	}
 	recipe, err := a.recipe(i, columns)

@@ -44,7 +44,7 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 }
 
 // present are the columns that file i has: a file below a folder keeps lacking the others, and
-// must have one.
+// must have one, if it has rows.
 func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
 	for _, c := range a.columnsIn(i, columns) {
@@ -52,7 +52,7 @@ func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, erro
 			present = append(present, c)
 		}
 	}
-	if len(present) == 0 {
+	if len(present) == 0 && a.catalog.files[i].rows() > 0 {
 		e := stream.Dataf(a.catalog.path(i), "the file has none of the columns to write")
 		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
 		return nil, e
