@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Columns and Exclude restrict the features by globs over the flattened names; an
 	// exact name wins over a glob, a list's own name means all its elements, and *
-	// matches / too. A pattern that matches no column is a usage error. Partition keys are features only
-	// where Columns names them.
+	// matches / too. A pattern that matches no column is a usage error. Partition keys, and the index of
+	// a data frame that a file of pandas names, are features only where Columns names them.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
 	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number

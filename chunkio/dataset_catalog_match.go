@@ -294,7 +294,7 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			d.Entries = ""
 		}
 		d.Nulls = addNulls(d.Nulls, l.Nulls)
-		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
+		d.MaybeNaN, d.Index = d.MaybeNaN || l.MaybeNaN, d.Index || l.Index
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
 		if sharing {

@@ -91,7 +91,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range d.catalog.leaves {
 		names = append(names, l.Name)
-		if columns == nil && (l.Type == "string" || l.Type == "enum") && l.NoClass == "" && l.Name != d.opt.Label {
+		if columns == nil && (l.Type == "string" || l.Type == "enum") && l.NoClass == "" && l.Name != d.opt.Label && (!l.Index || len(d.opt.Columns) > 0) {
 			leaves = append(leaves, i)
 		}
 	}

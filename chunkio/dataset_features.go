@@ -56,6 +56,10 @@ const featureBytes = 200
 // only where Options.Columns name it, exactly or by a glob.
 const partitionKey = "a partition key: to use it, name it among the columns"
 
+// frameIndex is why the index of a data frame is no feature: it numbers or names the rows. As a partition key it is
+// one only where Options.Columns name it.
+const frameIndex = "the index of a data frame: to use it, name it among the columns"
+
 // resolve chooses the features: leaves in the first file's order, list elements in
 // theirs, partition columns last. sparse is nil for dense input. It fails on wrong usage
 // and on a clash of names; what only matters for reading goes to refusal.
@@ -171,6 +175,8 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
+		case e.index && len(opt.Columns) == 0:
+			why[i] = frameIndex
 		default:
 			why[i] = decided[e.flat]
 		}

@@ -28,6 +28,7 @@ type origin struct {
 	refused    bool   // they would be features, but why says that they cannot be decoded
 	made       *made  // how they are made of the leaf's texts; nil for others
 	width      int    // then: how many are
+	index      bool   // the leaf is the index of a data frame
 	block      string // the leaf that they are made of, together with others: stream.Column.Block
 }
 
@@ -65,7 +66,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
 	for i, l := range c.leaves {
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, index: l.Index}
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused
@@ -78,6 +79,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 			continue
 		}
 		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
+			origins[i].index = false // it was named
 			entries = addCategories(entries, e, &opt.Categories[k])
 			continue
 		}

@@ -164,6 +164,8 @@ type Leaf struct {
 	// PerRow is the number of values in a row of a list or map, on average over the group where it is
 	// largest; 0 where that is unknown.
 	PerRow int64
+	// Index tells the leaf of the index of a data frame, see MarkIndex.
+	Index bool
 	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
 	Packed int64
 }

@@ -62,6 +62,10 @@ func Open(in format.Input, memory int64) (*File, error) {
 		for i, at := range f.entries {
 			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
 		}
+		format.MarkIndex(func(yield func(*format.Leaf) bool) {
+			for i := 0; i < f.visible && yield(&f.leaf[i]); i++ {
+			}
+		}, foot.pandas)
 		return nil
 	})
 	if err != nil {
