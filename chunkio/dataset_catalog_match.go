@@ -276,6 +276,8 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
+		case !l.List && d.Why == "": // as the labels of a text that are none in this file
+			d.Why = l.Why
 		case !l.List || l.Refused || d.Refused:
 		case d.Why == "" && l.Why != "":
 			d.Width, d.Why = 0, l.Why

@@ -1,11 +1,9 @@
 package format
 
 import (
+	"encoding/json"
 	"iter"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // PandasKey is the name under which pandas keeps, in the metadata of a file, how it made the columns.
@@ -15,7 +13,7 @@ const PandasKey = "pandas"
 // those of the names that it gives to an index without one, which stay where another tool has written the file again.
 func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
 	var said struct {
-		Columns []jsontext.Value `json:"index_columns"` // names, and objects for an index that is no column
+		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is no column
 	}
 	names := map[string]bool{}
 	if err := json.Unmarshal([]byte(pandas), &said); err == nil {

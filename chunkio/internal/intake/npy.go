@@ -37,6 +37,9 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
 		}
 		e := stream.Dataf(r.name, "%w", err)
 		e.Remedy = stream.PlainText("write the array again with numpy.save")
+		if u, ok := errors.AsType[*unreadArray](err); ok {
+			e.Remedy = stream.PlainText("of the array a, save " + u.save)
+		}
 		return nil, e
 	}
 	if r.head.fortran && at == nil {
