@@ -82,6 +82,9 @@ type Options struct {
 	// that is read; other files are not opened. Where must be as the plan has it.
 	Plan  string
 	Shard Shard
+	// Spreads notes which features have one value or none, as statistics tell: Fields leaves them out then. It is said
+	// once, to Open.
+	Spreads bool
 	// ForPlan notes what WritePlan needs.
 	ForPlan bool
 
@@ -202,7 +205,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		return nil, err
 	}
 	if list.isStdin() {
-		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union, unused: a.isUnused})
+		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union, spreads: opt.Spreads, unused: a.isUnused})
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +225,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 	if list, err = f.prune(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, a.isUnused})
+	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, opt.Spreads, a.isUnused})
 	if err != nil {
 		return nil, err
 	}

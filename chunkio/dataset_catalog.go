@@ -33,6 +33,7 @@ type catalog struct {
 	filter    *filter     // Options.Where; nil without
 	texts     *textTables // rows of files that are no tables; nil where there can be none
 	frozen    *frozen     // of a plan file; nil without
+	spreads   []extremes  // by leaf; nil where nobody asks
 }
 
 // file is what stays in memory of one input.
@@ -73,6 +74,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		weigh:   how.weigh,
 		union:   how.union,
 		unused:  how.unused,
+		spreads: how.spreads,
 		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
@@ -111,21 +113,23 @@ type cataloging struct {
 	skipBad bool                     // leave out files that cannot be used
 	weigh   bool                     // note the bytes of row groups
 	union   bool                     // columns that a file lacks are null there
+	spreads bool                     // note those of leaves
 	unused  func(column string) bool // nobody asks for a column; nil for none
 }
 
 // catalogBuilder holds what is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
-	weigh  bool
-	union  bool
-	unused func(column string) bool // as cataloging has it
-	first  int                      // the file that the columns are of: the first with rows
-	counts []int                    // of leaves, when each file was added: later ones are absent from it
-	index  map[leafName]int         // dataset leaf
-	orders map[string][]int32       // column orders seen, so that files share them
-	keys   []string                 // partition keys
-	texts  [][]string               // by key, by file
+	weigh   bool
+	union   bool
+	unused  func(column string) bool // as cataloging has it
+	spreads bool
+	first   int                // the file that the columns are of: the first with rows
+	counts  []int              // of leaves, when each file was added: later ones are absent from it
+	index   map[leafName]int   // dataset leaf
+	orders  map[string][]int32 // column orders seen, so that files share them
+	keys    []string           // partition keys
+	texts   [][]string         // by key, by file
 }
 
 // addFile reads one footer. On error the catalog is as before.
@@ -175,6 +179,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	if !first && !empty {
 		b.mergeFacts(path, &f, leaves, before)
+	}
+	if b.spreads {
+		b.addSpreads(opened, &f)
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)

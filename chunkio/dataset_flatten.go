@@ -2,11 +2,14 @@ package chunkio
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -53,7 +56,7 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 			return
 		}
 		for i, e := range entries {
-			w := cmp.Or(why[i], e.why)
+			w := cmp.Or(why[i], e.why, c.noSpread(&e))
 			if !yield(Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: w == "", Why: w}) {
 				return
 			}
@@ -181,4 +184,74 @@ func clash(c *catalog, e entry) error {
 	}
 	err.Column, err.Remedy = e.flat, stream.PlainText("rename one of them")
 	return err
+}
+
+// extremes are what the statistics of row groups tell of the numbers of a leaf: all that are neither null nor NaN lie
+// between its ends.
+type extremes struct {
+	low, high      float64
+	known, unknown bool // some ends are known; those of a group are not
+}
+
+// addSpreads adds what the statistics of a further file tell.
+func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
+	if f.rows() == 0 {
+		return
+	}
+	if b.rows == 0 { // what files without rows had as columns does not count
+		b.catalog.spreads = nil
+	}
+	known, ok := opened.(format.Bounded)
+	for at := range b.leaves {
+		if at == len(b.catalog.spreads) {
+			b.catalog.spreads = append(b.catalog.spreads, extremes{})
+		}
+		s, here := &b.catalog.spreads[at], f.at(at)
+		for g, rows := range f.groups {
+			if here < 0 || rows == 0 || s.unknown {
+				continue
+			}
+			if !ok || !kindOf(b.leaves[at]).Numeric() && b.leaves[at].Type != "bool" {
+				s.unknown = true
+				continue
+			}
+			s.add(known.Bounds(g, here))
+		}
+	}
+}
+
+// add adds what a row group promises. Infinities count as missing.
+func (s *extremes) add(b format.Bounds) {
+	switch {
+	case b.Nulls == b.Rows:
+	case !b.Min.Known || !b.Max.Known || math.IsInf(b.Min.Number, 0) || math.IsInf(b.Max.Number, 0):
+		s.unknown = true
+	case !s.known:
+		s.low, s.high, s.known = b.Min.Number, b.Max.Number, true
+	default:
+		s.low, s.high = min(s.low, b.Min.Number), max(s.high, b.Max.Number)
+	}
+}
+
+// noSpread says of a column by itself that it has no value, or one, as the footers tell, in the words of a scan; ""
+// where they do not.
+func (c *catalog) noSpread(e *entry) string {
+	if e.leaf < 0 || e.list != "" || e.made != nil || e.missing > 0 || e.leaf >= len(c.spreads) || c.rows == 0 {
+		return ""
+	}
+	l, s := &c.leaves[e.leaf], c.spreads[e.leaf]
+	missing, within := "", "in every row"
+	if l.Nulls > 0 {
+		missing = fmt.Sprintf(" (%d null)", l.Nulls)
+	}
+	if l.Nulls != 0 || l.MaybeNaN {
+		within = "wherever observed"
+	}
+	switch {
+	case l.Nulls == c.rows:
+		return "no value observed" + missing
+	case s.known && !s.unknown && s.low == s.high:
+		return fmt.Sprintf("constant (%s %s)%s", strconv.FormatFloat(s.low+0, 'g', -1, 64), within, missing)
+	}
+	return ""
 }
