@@ -38,7 +38,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.onError = newChoice("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys are features only where they are named so")
+	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only where they are named so")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")

@@ -50,6 +50,10 @@ itself named @list.txt, or - for standard input, which may be any format; and fi
 .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text, in local
 files named .svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
 
+Files of other names are known by their first bytes, or as text by lines that are all alike; so
+are those of a folder, of which names that begin with _ or . stay aside. What is passed over,
+and what was guessed, is counted and named.
+
 Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
 large), and from there on like Parquet; convert keeps it. The types of text come from its
 first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
