@@ -230,10 +230,11 @@ func rowsOf(in Input, head string) (kind intake.Format, packing string, guess bo
 		return kind, packing, false, nil
 	}
 	for _, n := range []int64{intake.RecognizeBytes, intake.RecognizeMost} {
-		begin, more := make([]byte, min(in.Size(), n)), false
+		begin := make([]byte, min(in.Size(), n))
 		if err := format.ReadAt(in, begin, 0); err != nil {
 			return kind, packing, false, stream.Dataf(in.Name(), "%w", err)
 		}
+		var more bool
 		if kind, packing, more = intake.Recognize(begin, in.Size() <= n); !more {
 			break
 		}

@@ -159,12 +159,12 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	first, empty := len(b.files) == 0 || b.rows == 0 && f.rows() > 0, f.rows() == 0
 	if first {
-		err = b.begin(path, &f, leaves, names, keys)
+		err = b.beginColumns(path, &f, leaves, names, keys)
 	} else if parts, err = alignParts(path, b.path(b.first), b.keys, keys, parts); err != nil && empty {
 		b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", err))
 		return nil
 	} else if err == nil {
-		err = b.match(path, &f, leaves, names)
+		err = b.matchFile(path, &f, leaves, names)
 	}
 	if err != nil {
 		return err

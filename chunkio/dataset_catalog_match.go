@@ -13,9 +13,9 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// begin makes the columns of a file those of the dataset: of the first one, and again of the first one with rows, as the
+// beginColumns makes the columns of a file those of the dataset: of the first one, and again of the first one with rows, as the
 // types of files without rows, and what they lack and have beside, do not count.
-func (b *catalogBuilder) begin(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
+func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
 	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
 	for i, l := range leaves {
@@ -58,8 +58,8 @@ func (b *catalogBuilder) begin(path string, f *file, leaves []format.Leaf, names
 	return nil
 }
 
-// match finds the leaves of the dataset in a further file. One without rows may have any others.
-func (b *catalogBuilder) match(path string, f *file, leaves []format.Leaf, names []leafName) error {
+// matchFile finds the leaves of the dataset in a further file. One without rows may have any others.
+func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
 	if f.rows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))
 		for i, l := range leaves {
@@ -101,12 +101,13 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	sameOrder := len(leaves) == len(b.leaves)
 	for i, l := range leaves {
 		at, ok := b.index[names[i]]
-		if names[i].nth == keyColumn {
+		switch {
+		case names[i].nth == keyColumn:
 			continue
-		} else if !ok && b.union {
+		case !ok && b.union:
 			order, added, sameOrder = append(order, int32(i)), append(added, i), false
 			continue
-		} else if !ok {
+		case !ok:
 			what := "%s has no such column"
 			if names[i].nth > 0 {
 				what = "%s has fewer columns of this name"

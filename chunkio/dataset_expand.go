@@ -105,7 +105,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 		return nil, namedTwice(twice)
 	}
 	all.finders, all.lists = finders, named
-	all.warnings = slices.Concat(all.warnings, unreadLists(args), found.warnings())
+	all.warnings = slices.Concat(all.warnings, unreadLists(args), found.warningTexts())
 	return all, nil
 }
 
@@ -256,7 +256,7 @@ func expandPath(ctx context.Context, arg string, found *findings) ([]string, err
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
 	case err == nil:
-		found.guess(ctx, arg)
+		found.noteGuess(ctx, arg)
 		return []string{arg}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
 		return expandGlob(ctx, arg, found)
@@ -297,7 +297,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	}
 	if len(files) > 0 {
 		for _, file := range files {
-			found.guess(ctx, file)
+			found.noteGuess(ctx, file)
 		}
 		return files, nil
 	}

@@ -84,19 +84,19 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 			return nil, &tableError{kind, loc.Name(), root}
 		}
 		if isVisible(rel) {
-			if err := p.offer(ctx, o); err != nil {
+			if err := p.offerObject(ctx, o); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := p.settle(ctx); err != nil {
+	if err := p.settleWaiting(ctx); err != nil {
 		return nil, err
 	}
 	switch {
 	case p.list.count > 0:
 		return p.list, nil
 	case found.passed.count > before:
-		return nil, found.noData(loc.Name())
+		return nil, found.errNoData(loc.Name())
 	}
 	return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
 }
@@ -133,7 +133,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	before := found.passed.count
 	if files.count == 0 {
 		var err error
-		if below, err = a.pick(ctx, below, found); err != nil {
+		if below, err = a.pickData(ctx, below, found); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +158,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	case below.count > 0:
 		return below, nil
 	case found.passed.count > before:
-		return nil, found.noData(loc.Name())
+		return nil, found.errNoData(loc.Name())
 	}
 	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name
 		files.addObject(o)

@@ -215,13 +215,13 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 				s.unknown = true
 				continue
 			}
-			s.add(known.Bounds(g, here))
+			s.addBounds(known.Bounds(g, here))
 		}
 	}
 }
 
-// add adds what a row group promises. Infinities count as missing.
-func (s *extremes) add(b format.Bounds) {
+// addBounds adds what a row group promises. Infinities count as missing.
+func (s *extremes) addBounds(b format.Bounds) {
 	switch {
 	case b.Nulls == b.Rows:
 	case !b.Min.Known || !b.Max.Known || math.IsInf(b.Min.Number, 0) || math.IsInf(b.Max.Number, 0):

@@ -65,7 +65,7 @@ const (
 	whyEmpty  = " (empty)"
 )
 
-func (t *tally) add(path, why string) {
+func (t *tally) addName(path, why string) {
 	if t.count++; t.count <= mostNamed {
 		t.names = append(t.names, place.Name(path)+why)
 	}
@@ -83,14 +83,14 @@ func (t *tally) String() string {
 	return s
 }
 
-// warnings are what is to be said of the findings.
-func (f *findings) warnings() (warnings []stream.Text) {
+// warningTexts are what is to be said of the findings.
+func (f *findings) warningTexts() (warnings []stream.Text) {
 	if f.passed.count > 0 {
 		unseen := ""
 		if f.unseen > 0 {
-			unseen = "; " + humanize.Comma(int64(f.unseen)) + " of them without a look into them, as none of those before them with their ending is data"
+			unseen = ", " + humanize.Comma(int64(f.unseen)) + " of them without a look into them, as none of those before them with their ending is data"
 		}
-		warnings = append(warnings, stream.PlainText("passed over "+f.passed.String()+" (no data by their first bytes)"+unseen+"; if one is a table of text, end its name with its format, as .csv"))
+		warnings = append(warnings, stream.PlainText("passed over "+f.passed.String()+unseen+"; by their first bytes they are no data: if one is a table of text, end its name with its format, as .csv"))
 	}
 	if f.guessed.count > 0 {
 		warnings = append(warnings, stream.PlainText("taken for data by their lines, not by their names: "+f.guessed.String()+"; if they are none, name the others by a glob or a list"))
@@ -98,21 +98,21 @@ func (f *findings) warnings() (warnings []stream.Text) {
 	return warnings
 }
 
-// noData is the error of a folder in which everything is passed over.
-func (f *findings) noData(folder string) error {
+// errNoData is the error of a folder in which everything is passed over.
+func (f *findings) errNoData(folder string) error {
 	e := stream.Dataf(folder, "no data files below it (%s): passed over %v", strings.Join(dataEndings, ", "), &f.passed)
 	e.Remedy = stream.PlainText("end the name of a text with its format, as .csv")
 	return e
 }
 
-// guess notes a local file that the user has named and that is data by a guess. One that is none is refused when it
+// noteGuess notes a local file that the user has named and that is data by a guess. One that is none is refused when it
 // is opened.
-func (f *findings) guess(ctx context.Context, path string) {
+func (f *findings) noteGuess(ctx context.Context, path string) {
 	if isDataFile(path) || isText(path) {
 		return
 	}
 	if _, guess, err := lookInto(ctx, path); err == nil && guess {
-		f.guessed.add(path, "")
+		f.guessed.addName(path, "")
 	}
 }
 
@@ -132,26 +132,29 @@ func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.Named(name))
 }
 
-// sort reports whether a local file below a folder is data, and notes it where it is not or where that is a guess.
-func (f *findings) sort(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
+// sortFile reports whether a local file below a folder is data, and notes it where it is not or where that is a guess.
+func (f *findings) sortFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := isDataFile(path)
 	if named && !isTextName(path) {
 		return true, nil // which opening refuses where it cannot be read
 	}
-	info, err := os.Stat(path) // of what a link leads to
+	info, gone := os.Stat(path) // of what a link leads to
 	switch {
-	case named && (err != nil || info.IsDir() || info.Size() > 0):
+	case named && (gone != nil || info.IsDir() || info.Size() > 0):
 		return true, nil
-	case err != nil && entry.Type()&fs.ModeSymlink == 0:
-		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(err))
-	case err == nil && info.IsDir():
-		f.passed.add(path, " (a link to a folder)")
+	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
+		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
+	case gone != nil:
+		f.passed.addName(path, " (a link that leads nowhere)")
 		return false, nil
-	case err != nil || !info.Mode().IsRegular():
-		f.passed.add(path, " (no regular file)")
+	case info.IsDir():
+		f.passed.addName(path, " (a link to a folder)")
+		return false, nil
+	case !info.Mode().IsRegular():
+		f.passed.addName(path, " (no regular file)")
 		return false, nil
 	case info.Size() == 0:
-		f.passed.add(path, whyEmpty)
+		f.passed.addName(path, whyEmpty)
 		return false, nil
 	}
 	data, guess, err := lookInto(ctx, path)
@@ -159,9 +162,9 @@ func (f *findings) sort(ctx context.Context, path string, entry fs.DirEntry) (da
 	case err != nil:
 		return false, err
 	case !data:
-		f.passed.add(path, "")
+		f.passed.addName(path, "")
 	case guess:
-		f.guessed.add(path, "")
+		f.guessed.addName(path, "")
 	}
 	return data, nil
 }
@@ -197,7 +200,7 @@ func walk(ctx context.Context, root string, found *findings) ([]string, error) {
 		case skipName(entry.Name()) || entry.IsDir():
 			return nil
 		}
-		data, err := found.sort(ctx, path, entry)
+		data, err := found.sortFile(ctx, path, entry)
 		if data {
 			files = append(files, path)
 		}
@@ -209,7 +212,7 @@ func walk(ctx context.Context, root string, found *findings) ([]string, error) {
 	case len(files) > 0:
 		return files, nil
 	case found.passed.count > before:
-		return nil, found.noData(root)
+		return nil, found.errNoData(root)
 	}
 	return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(dataEndings, ", "))
 }
@@ -247,23 +250,23 @@ func (a *access) newPicker(found *findings) *picker {
 	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*looks{}}
 }
 
-// pick takes the data of a list of objects.
-func (a *access) pick(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
+// pickData takes the data of a list of objects.
+func (a *access) pickData(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
 	p := a.newPicker(found)
 	for _, e := range from.all() {
 		loc, err := store.Parse(e.path)
 		if err == nil {
-			err = p.offer(ctx, store.Object{Location: loc, Size: e.size, Version: e.version})
+			err = p.offerObject(ctx, store.Object{Location: loc, Size: e.size, Version: e.version})
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return p.list, p.settle(ctx)
+	return p.list, p.settleWaiting(ctx)
 }
 
-// offer takes the next object of the listing if it is data, as settle finds out.
-func (p *picker) offer(ctx context.Context, o store.Object) error {
+// offerObject takes the next object of the listing if it is data, as settleWaiting finds out.
+func (p *picker) offerObject(ctx context.Context, o store.Object) error {
 	p.waiting = append(p.waiting, o)
 	if o.Size > 0 && !isDataFile(o.Key) {
 		p.asking++
@@ -271,11 +274,11 @@ func (p *picker) offer(ctx context.Context, o store.Object) error {
 	if p.asking < looksMost && len(p.waiting) < waitingMost {
 		return nil
 	}
-	return p.settle(ctx)
+	return p.settleWaiting(ctx)
 }
 
-// settle decides of the waiting objects.
-func (p *picker) settle(ctx context.Context) error {
+// settleWaiting decides of the waiting objects.
+func (p *picker) settleWaiting(ctx context.Context) error {
 	type answer struct{ ask, data, guess bool }
 	answers := make([]answer, len(p.waiting))
 	group, within := errgroup.WithContext(ctx)
@@ -313,12 +316,12 @@ func (p *picker) settle(ctx context.Context) error {
 		case a.data:
 			p.list.addObject(o)
 		case o.Size == 0:
-			p.found.passed.add(o.String(), whyEmpty)
+			p.found.passed.addName(o.String(), whyEmpty)
 		default:
-			p.found.passed.add(o.String(), "")
+			p.found.passed.addName(o.String(), "")
 		}
 		if a.guess {
-			p.found.guessed.add(o.String(), "")
+			p.found.guessed.addName(o.String(), "")
 		}
 	}
 	p.waiting, p.asking = p.waiting[:0], 0

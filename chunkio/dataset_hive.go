@@ -224,7 +224,7 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 		if !needed {
 			continue
 		}
-		if err := (&keyColumnCheck{path: path, file: opened, leaf: i, key: keys[k], want: values[k], memory: memory}).compare(ctx); err != nil {
+		if err := (&keyColumnCheck{path: path, file: opened, leaf: i, key: keys[k], want: values[k], memory: memory}).compareGroups(ctx); err != nil {
 			return err
 		}
 	}
@@ -240,11 +240,11 @@ type keyColumnCheck struct {
 	memory    int64
 }
 
-// compare looks at the statistics of each row group, and where these do not tell at its rows.
-func (c *keyColumnCheck) compare(ctx context.Context) error {
+// compareGroups looks at the statistics of each row group, and where these do not tell at its rows.
+func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
-		return c.differs(-1, -1, "the column of this name holds "+l.NoClass)
+		return c.errDiffers(-1, -1, "the column of this name holds "+l.NoClass)
 	}
 	start := int64(0)
 	for g, rows := range c.file.GroupRows() {
@@ -300,9 +300,9 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 			switch {
 			case id == last:
 			case id < 0 && !c.isNull():
-				return c.differs(g, row, "the column of this name is null")
+				return c.errDiffers(g, row, "the column of this name is null")
 			case id >= 0 && (c.isNull() && len(values.Value(int(id))) > 0 || !c.isNull() && !equalsKey(l, values.Value(int(id)), c.want)):
-				return c.differs(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
+				return c.errDiffers(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
 			}
 			last = id
 			row++
@@ -311,7 +311,7 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	})
 }
 
-func (c *keyColumnCheck) differs(group int, row int64, what string) error {
+func (c *keyColumnCheck) errDiffers(group int, row int64, what string) error {
 	value := strconv.Quote(c.want)
 	if c.want == hiveNull {
 		value = "null"

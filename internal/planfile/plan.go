@@ -97,7 +97,7 @@ type File struct {
 	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
 	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
 	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
-	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: that of Catalog.Leaves
 	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
 	Whole       bool       `json:"whole,omitempty"`       // it is read to its end where it is opened, which its name does not tell
 }

@@ -121,7 +121,7 @@ func unpackMembers(from io.Reader) (io.ReadCloser, error) {
 	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {
-		return nil, endsEarly(err)
+		return nil, errEndsEarly(err)
 	}
 	m.Multistream(false)
 	return m, nil
@@ -136,14 +136,14 @@ func (m *memberReader) Read(p []byte) (n int, err error) {
 		if _, end := m.from.Peek(1); end != nil {
 			return n, end
 		}
-		err = endsEarly(m.Reset(m.from))
+		err = errEndsEarly(m.Reset(m.from))
 		m.Multistream(false)
 	}
 	return n, err
 }
 
-// endsEarly is an error of a member's header: its end is none of the file.
-func endsEarly(err error) error {
+// errEndsEarly is an error of a member's header: its end is none of the file.
+func errEndsEarly(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

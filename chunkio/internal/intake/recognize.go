@@ -37,7 +37,8 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	if !whole {
 		lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
 	}
-	rows, alike := 0, false
+	var rows int
+	var alike bool
 	switch {
 	case bytes.ContainsFunc(head, isControl):
 		return None, packing, false
