@@ -141,12 +141,12 @@ func (f *findings) sortFile(ctx context.Context, path string, entry fs.DirEntry)
 	info, gone := os.Stat(path) // of what a link leads to
 	switch {
 	case named && (gone != nil || info.IsDir() || info.Size() > 0):
-		return true, nil
+		return true, nil //nolint:nilerr // opening says so
 	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
 		f.passed.addName(path, " (a link that leads nowhere)")
-		return false, nil
+		return false, nil //nolint:nilerr // a link is no data
 	case info.IsDir():
 		f.passed.addName(path, " (a link to a folder)")
 		return false, nil
