@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"unsafe"
@@ -102,7 +103,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		}
 	}
 	if len(b.files) == 0 {
-		return nil, first
+		return nil, cmp.Or(first, b.fault)
 	}
 	return b.catalog, b.finish()
 }
@@ -124,6 +125,8 @@ type catalogBuilder struct {
 	union   bool
 	unused  func(column string) bool // as cataloging has it
 	spreads bool
+	sure    bool               // a file with rows is data not by a guess alone
+	fault   error              // of a guess that was passed over
 	first   int                // the file that the columns are of: the first with rows
 	counts  []int              // of leaves, when each file was added: later ones are absent from it
 	index   map[leafName]int   // dataset leaf
@@ -157,9 +160,16 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if err := b.dropKeyColumns(ctx, path, opened, names, keys, parts, memory); err != nil {
 		return err
 	}
+	guess := list.guesses[e.path]
+	if b.isPassedOver(path, guess, &f, names) {
+		return nil
+	}
 	first, empty := len(b.files) == 0 || b.rows == 0 && f.rows() > 0, f.rows() == 0
 	if first {
-		err = b.beginColumns(path, &f, leaves, names, keys)
+		if err = b.beginColumns(path, &f, leaves, names, keys); err != nil && guess {
+			b.passOver(path, err)
+			return nil
+		}
 	} else if parts, err = alignParts(path, b.path(b.first), b.keys, keys, parts); err != nil && empty {
 		b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", err))
 		return nil
@@ -180,6 +190,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if !first && !empty {
 		b.mergeFacts(path, &f, leaves, before)
 	}
+	b.sure = b.sure || !guess && !empty
 	if b.spreads {
 		b.addSpreads(opened, &f)
 	}

@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +83,43 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 		b.addLeaf(path, leaves[i], names[i])
 	}
 	return nil
+}
+
+// isPassedOver decides of a file of a folder that is data by a guess alone, f if guess is set: beside files that surely are
+// data it is passed over if it has less than half of their columns, as a list of classes or files has. A sure file passes over
+// the guesses before it likewise.
+func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
+	if b.rows == 0 || f.rows() == 0 || b.sure != guess {
+		return false
+	}
+	shared, of := 0, len(names)
+	for _, n := range names {
+		if _, ok := b.index[n]; ok {
+			shared++
+		}
+	}
+	if guess {
+		of = len(b.leaves)
+	}
+	if 2*shared >= of {
+		return false
+	}
+	if guess {
+		b.passOver(path, fmt.Errorf("it has %d of the %d columns of %s", shared, of, b.path(b.first)))
+		return true
+	}
+	for i := range b.files {
+		b.passOver(b.path(i), fmt.Errorf("it has %d of the %d columns of %s", shared, of, path))
+	}
+	b.files, b.counts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.empty(), 0, 0, nil
+	f.start = 0
+	return false
+}
+
+// passOver warns of a guess that does not hold.
+func (b *catalogBuilder) passOver(path string, err error) {
+	b.fault = cmp.Or(b.fault, err)
+	b.warnings = append(b.warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
 }
 
 // belongTogether reports whether leaves of one name in two files may be one column.

@@ -104,7 +104,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if twice != "" {
 		return nil, namedTwice(twice)
 	}
-	all.finders, all.lists = finders, named
+	all.finders, all.lists, all.guesses = finders, named, found.guesses
 	all.warnings = slices.Concat(all.warnings, unreadLists(args), found.warningTexts())
 	return all, nil
 }

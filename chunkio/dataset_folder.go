@@ -51,7 +51,8 @@ func isVisible(rel string) bool {
 // findings is what the folders of an input hold beside data, and what is taken for data by the shape of its lines alone.
 type findings struct {
 	passed, guessed tally
-	unseen          int // of passed, by their ending alone
+	guesses         map[string]bool // those of guessed that folders hold
+	unseen          int             // of passed, by their ending alone
 }
 
 // tally counts files, and names the first.
@@ -116,6 +117,16 @@ func (f *findings) noteGuess(ctx context.Context, path string) {
 	}
 }
 
+// addGuess notes a file of a folder that is data by a guess. If its columns are quite others than those of the files
+// that surely are data, it is passed over.
+func (f *findings) addGuess(path string) {
+	f.guessed.addName(path, "")
+	if f.guesses == nil {
+		f.guesses = map[string]bool{}
+	}
+	f.guesses[path] = true
+}
+
 // lookInto is holdsData of a local file.
 func lookInto(ctx context.Context, path string) (data, guess bool, err error) {
 	in, err := openFile(ctx, path)
@@ -164,7 +175,7 @@ func (f *findings) sortFile(ctx context.Context, path string, entry fs.DirEntry)
 	case !data:
 		f.passed.addName(path, "")
 	case guess:
-		f.guessed.addName(path, "")
+		f.addGuess(path)
 	}
 	return data, nil
 }
@@ -321,7 +332,7 @@ func (p *picker) settleWaiting(ctx context.Context) error {
 			p.found.passed.addName(o.String(), "")
 		}
 		if a.guess {
-			p.found.guessed.addName(o.String(), "")
+			p.found.addGuess(o.String())
 		}
 	}
 	p.waiting, p.asking = p.waiting[:0], 0

@@ -189,3 +189,54 @@ func TestPlanCarriesFindings(t *testing.T) {
 		t.Errorf("%d rows by the plan, want 4", n)
 	}
 }
+
+// TestTablesBesideData: a text that is a table, but none of the data, is passed over with a warning, whether it stands
+// before or behind them; one that is like the data but for a column is an error as any file is, and so are two texts of
+// different columns without data beside them. A condition binds to the data.
+func TestTablesBesideData(t *testing.T) {
+	const data, more = "x,y,z\n1,2,3\n4,5,6\n", "x,y,z\n7,8,9\n"
+	const all = "[x y z] [[1 2 3] [4 5 6] [7 8 9]]"
+	for _, c := range []struct {
+		files  map[string]string
+		opt    Options
+		want   string // of columns and rows; empty for an error
+		passed string
+	}{
+		{map[string]string{"classes.txt": "id,name\n0,cat\n1,dog\n", "k.csv": data, "m.csv": more}, Options{}, all, "in/classes.txt"},
+		{map[string]string{"a.csv": data, "classes.txt": "id,name\n0,cat\n1,dog\n", "m.csv": more}, Options{}, all, "in/classes.txt"},
+		{map[string]string{"a.csv": data, "m.csv": more, "z": "0,1\n1,2\n"}, Options{}, all, "in/z"},
+		{map[string]string{"a": "id,n\n0,1\n", "b": "id,n\n0,1\n", "k.csv": data, "m.csv": more}, Options{}, all, "in/b"},
+		{map[string]string{"a": "id,n\n0,1\n", "k.csv": data, "m": more}, Options{}, all, "in/a"},
+		{map[string]string{"a": "id,n\n0,1\n", "k.csv": data, "m": more}, Options{Where: "z > 3"}, "[x y z] [[4 5 6] [7 8 9]]", "in/a"},
+		{map[string]string{"a": "id,n\n0,1\n", "k.csv": data, "m": more}, Options{Union: true, Where: "z > 3"}, "[x y z] [[4 5 6] [7 8 9]]", "in/a"},
+		{map[string]string{"a": "id,n\n0,1\n", "g=1/k.csv": data, "g=1/m.csv": more}, Options{}, all, "in/a"},
+		{map[string]string{"a": data, "m": more}, Options{}, all, ""},
+		{map[string]string{"a.csv": "x,y,z\n", "b": data, "m.csv": more}, Options{}, all, ""},
+		{map[string]string{"a.csv": data, "m": "x,y\n7,8\n"}, Options{}, "", ""},
+		{map[string]string{"a": "x,y\n7,8\n", "m.csv": data}, Options{}, "", ""},
+		{map[string]string{"a": "id,n\n0,1\n", "m": data}, Options{}, "", ""},
+		{map[string]string{"a": "id,n\n0,1\n", "m.csv": data}, Options{Where: "none > 3"}, "", ""},
+	} {
+		t.Chdir(t.TempDir())
+		for name, text := range c.files {
+			formattest.Must(t, os.MkdirAll(filepath.Dir("in/"+name), 0o700))
+			formattest.Must(t, os.WriteFile("in/"+name, []byte(text), 0o600))
+		}
+		ds, err := Open(t.Context(), []string{"in"}, c.opt)
+		if c.want == "" {
+			if err == nil {
+				t.Errorf("%q, %q: no error", c.files, c.opt.Where)
+				formattest.Must(t, ds.Close())
+			}
+			continue
+		}
+		formattest.Must(t, err)
+		if got := fmt.Sprint(columnNames(ds), must.Get(collect(ds, stream.Range{}))(t).rows); got != c.want {
+			t.Errorf("%q, %q: got %s, want %s", c.files, c.opt.Where, got, c.want)
+		}
+		if said := fmt.Sprint(ds.FileWarnings()); strings.Contains(said, "passed over") != (c.passed != "") || !strings.Contains(said, c.passed) {
+			t.Errorf("%q: the warnings are %s, want %q passed over", c.files, said, c.passed)
+		}
+		formattest.Must(t, ds.Close())
+	}
+}
