@@ -53,8 +53,8 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	// Warnings are those about the input's files, and name things of other users at the places where interrupted runs
-	// leave finished files.
+	// Warnings are what is odd about the input, guesses about its files among it, and what other users have at
+	// the places where interrupted runs leave finished files.
 	Warnings []stream.Text
 }
 
@@ -94,8 +94,10 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
+	odd := slices.Clip(a.catalog.warnings)
 	if d := access.direct; d != nil && d.rows != nil {
 		err = d.commit(&a.report)
+		a.report.Warnings = odd
 		return a.report, err
 	}
 	layout, err := access.arrange(ctx, inputs, a.catalog.list, out, opt.Form)
@@ -111,6 +113,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
+	a.report.Warnings = slices.Concat(odd, a.report.Warnings)
 	return a.report, nil
 }
 
@@ -138,7 +141,7 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 	if err := filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Clip(c.warnings)}}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool)}
 	leaves := len(opt.Columns) + len(opt.Also)
 	if opt.all {
 		leaves = len(c.leaves)

@@ -136,9 +136,9 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 
 // written says what was written to output, and what of it an interrupted run had.
 func (c *cli) written(output string, done chunkio.ApplyReport) error {
-	var warnings []string
-	for _, w := range done.Warnings {
-		warnings = append(warnings, w.Spell(program.FlagOf))
+	warnings := make([]string, len(done.Warnings))
+	for i, w := range done.Warnings {
+		warnings[i] = w.Spell(program.FlagOf)
 	}
 	c.warn(warnings)
 	r := done.Resumed
