@@ -110,21 +110,23 @@ func TestFolderByBytes(t *testing.T) {
 		wantFindings(t, where, list.paths(), list.warnings, data, guessed, passed)
 	}
 	// Partition keys stand in one folder only here, so that the sum takes the files one by one.
-	list := must.Get(newAccess(Options{}.withDefaults()).expand(t.Context(), []string{"at/in"}))(t)
-	sum, rows := 0.0, int64(0)
-	for _, path := range list.paths() {
-		ds := must.Get(Open(t.Context(), []string{path}, Options{}))(t)
-		for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
-			formattest.Must(t, err)
-			for _, x := range c.Col(0) {
-				sum += x
+	for _, where := range []string{"at/in", s.URL("in/")} {
+		list := must.Get(newAccess(Options{}.withDefaults()).expand(t.Context(), []string{where}))(t)
+		sum, rows := 0.0, int64(0)
+		for _, path := range list.paths() {
+			ds := must.Get(Open(t.Context(), []string{path}, Options{}))(t)
+			for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
+				formattest.Must(t, err)
+				for _, x := range c.Col(0) {
+					sum += x
+				}
+				rows += int64(c.Rows)
 			}
-			rows += int64(c.Rows)
+			formattest.Must(t, ds.Close())
 		}
-		formattest.Must(t, ds.Close())
-	}
-	if mean := sum / float64(rows); rows != 1200 || mean != 6.5 {
-		t.Errorf("%d rows with the mean %v, want 1200 with 6.5", rows, mean)
+		if mean := sum / float64(rows); rows != 1200 || mean != 6.5 {
+			t.Errorf("%s: %d rows with the mean %v, want 1200 with 6.5", where, rows, mean)
+		}
 	}
 }
 
