@@ -55,6 +55,10 @@ type Selection struct {
 	Size *Size `json:"size,omitempty"`
 	// Worth says what the chosen features are worth beside noise; nil where no Gram matrix tells.
 	Worth *Worth `json:"worth,omitempty"`
+	// GreedyError is the error that greedy's choice of as many features has on the same data, so that
+	// a later check can tell what was lost since. Nil where the errors of Selected are greedy's own,
+	// and where finding out takes long.
+	GreedyError *Number `json:"greedy_error,omitempty"`
 	// Stability is how well selections from half-samples agree; nil where it was not asked for.
 	Stability *Agreement `json:"stability,omitempty"`
 	// Estimate says what rests on a sketch of the rows; nil where everything is exact.

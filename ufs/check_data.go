@@ -58,6 +58,10 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	q.fitTo(head)
 	names := columnNames(head.columns)
 	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(featureNames(c.Selection)))
+	uncentred := c.centred && slices.Contains([]string{"none", "minmax", "unit"}, q.Scale)
+	if uncentred { // a centred copy
+		beside += 8 * int64(len(names)) * int64(len(names))
+	}
 	limit := q.Memory
 	q.Memory = max(limit-beside, 1)
 	r, err := q.settle(ctx)
@@ -82,6 +86,9 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	t, err := g.evidence(e, s)
 	if err != nil {
 		return nil, placed(err, e)
+	}
+	if uncentred {
+		t.Gram.Matrix = *t.centredGram().Matrix
 	}
 	for _, w := range spelled(e.warnings, c.Spelling) {
 		if !slices.Contains(c.v.Warnings, w) {

@@ -107,6 +107,9 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	if err := t.explain(ctx, r, picks); err != nil {
 		return err
 	}
+	if err := recordGreedyError(ctx, t, order); err != nil {
+		return err
+	}
 	t.sizeGroups()
 	t.correlate(order)
 	estimate := t.sayEstimated(order, r.Error == nil)
