@@ -15,6 +15,9 @@ type Chance struct {
 	Value   Number `json:"value"`   // larger is better
 	Chance  Number `json:"chance"`  // the mean of chance
 	Spread  Number `json:"spread"`  // its standard deviation; 0 where it is one draw
+	// Beats is the share of the random choices that reach less: of all that there are, where these are few; nil
+	// where chance is no choice.
+	Beats *Number `json:"beats,omitempty"`
 	// Permuted is what the method reaches on columns that have nothing to do with each other;
 	// nil where that is what chance is.
 	Permuted *Number `json:"permuted,omitempty"`
