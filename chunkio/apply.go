@@ -61,9 +61,8 @@ type ApplyReport struct {
 // groups keep their order. Struct fields and list elements become flat
 // columns of their flattened names.
 //
-// Inputs that are directories, and several files where out's ending names no form,
-// are written to the new folder out in their own layout; everything else becomes the
-// one file out. An output that the inputs would take in the next time is refused, as of all
+// Directories and several files are written to the new folder out in their own layout, but where out's ending
+// names a form and no folder is there; that, and one file, becomes the one file out. An output that the inputs would take in the next time is refused, as of all
 // results (Dataset.NotInput). Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //

@@ -48,7 +48,7 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if len(roots) == 0 && (len(paths) == 1 || namesForm(out)) {
+	if namesForm(out) && !standsFolder(out) || len(roots) == 0 && len(paths) == 1 {
 		return outputLayout{single: true}, list.notTaken(out, nil)
 	}
 	if err := folderToBe(out, len(roots) > 0, form); err != nil {
@@ -108,6 +108,19 @@ func withForm(rel string, form Form) string {
 		rel = strings.TrimSuffix(rel, inner)
 	}
 	return rel + form.ending()
+}
+
+// standsFolder reports whether out is a local folder that is there, or ends with a slash: a folder whatever its ending.
+func standsFolder(out string) bool {
+	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
+		return true
+	}
+	local, err := place.Local(out)
+	if err != nil || place.IsURL(out) {
+		return false
+	}
+	info, err := os.Stat(local)
+	return err == nil && info.IsDir()
 }
 
 // folderToBe refuses what stands at the place of an output folder and is none: a file, a device, a pipe.
