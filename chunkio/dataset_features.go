@@ -364,7 +364,7 @@ func undecodable(c *catalog, e entry) error {
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string
-	for i, l := range leftOut {
+	for i, l := range stream.BySeverity(leftOut) {
 		if i == shown {
 			list = append(list, fmt.Sprintf("and %d more", len(leftOut)-shown))
 			break

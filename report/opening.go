@@ -41,7 +41,7 @@ func openingOf(s *stream.Selection, judged string) openingView {
 	noBetter := s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 && !noBetter {
 		v.Rest = append(v.Rest, "Each of the chosen adds more than noise would.")
-	} else if w != nil && w.Faint > 0 {
+	} else if w != nil && w.Faint > 0 && !s.Size.Keeps(w, k) {
 		which := count(int64(w.Faint)) + " of the chosen add"
 		if w.Faint == 1 {
 			which = "1 of the chosen adds"

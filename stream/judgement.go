@@ -29,6 +29,9 @@ type Size struct {
 	Recommended int        `json:"recommended"`
 	Why         string     `json:"why"` // in a sentence
 	Rules       []SizeRule `json:"rules"`
+	// Lone is how many of those recommended are like no other column and vary as much as most: they explain
+	// themselves alone, as noise does, but nothing else stands for them.
+	Lone int `json:"lone,omitempty"`
 	// Groups is how many groups are worth keeping where groups are chosen, or features at a cost: all else
 	// here counts single features. 0 where features are chosen, and where a path ends before.
 	Groups int `json:"groups,omitempty"`
@@ -53,6 +56,11 @@ type Worth struct {
 	// them comes; null where none is faint.
 	Most  Number `json:"faint_most"`
 	Noise Number `json:"noise"`
+}
+
+// Keeps reports whether the recommended columns like no other are all that is faint of k chosen features.
+func (z *Size) Keeps(w *Worth, k int) bool {
+	return z != nil && w != nil && w.Faint > 0 && w.Faint <= z.Lone && k <= z.Recommended
 }
 
 // SizeRule is what one rule says.

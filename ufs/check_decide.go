@@ -78,7 +78,7 @@ func (c *checker) findStrayed(now *checked) {
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}
-	if now.t.offset() == nil && len(c.Selection.Correlations) == len(chosen) { // else the matrix has no correlations
+	if now.t.offset() == nil && len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // else there are none, or in another order
 		for i, row := range c.Selection.Correlations {
 			for j, r := range row[:min(len(row), i)] {
 				compare(chosen[i], chosen[j], math.Abs(float64(r)))

@@ -146,7 +146,7 @@ func (e *gathered) drop(j int) {
 
 // suspicions are the warnings of suspicious columns, one for each kind.
 func suspicions(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
-	for kind := hygiene.Sparse; kind <= hygiene.Copy; kind++ {
+	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // what harms most comes first
 		var of []hygiene.Suspect
 		for _, s := range list {
 			if s.Kind == kind {

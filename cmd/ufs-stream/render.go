@@ -301,7 +301,7 @@ func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	w.Printf("\nleft out (%d):\n", len(left))
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
-	for _, l := range left {
+	for _, l := range stream.BySeverity(left) {
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}

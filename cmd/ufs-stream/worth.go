@@ -43,6 +43,7 @@ func worthLine(s *stream.Selection) string {
 	case auto:
 		line += "; " + beyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
 	case w == nil:
+	case s.Size.Keeps(w, k):
 	case w.Faint > 0:
 		line += "; " + faintOnes(w, k)
 	case k > 1 && !noBetter(s):
