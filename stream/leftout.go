@@ -54,5 +54,5 @@ func severity(text string) int {
 // beginsWith reports whether the word begins the text, and no letter follows.
 func beginsWith(text, word string) bool {
 	rest, begins := strings.CutPrefix(text, word)
-	return begins && (rest == "" || !('a' <= rest[0] && rest[0] <= 'z'))
+	return begins && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 }

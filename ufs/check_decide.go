@@ -58,8 +58,13 @@ const (
 // hide each other.
 func (c *checker) findStrayed(now *checked) {
 	chosen := featureNames(c.Selection)
-	k, g := float64(len(chosen)), &now.t.Gram.Matrix
+	k, g := float64(len(chosen)), now.matrix
 	apart, near := make(map[string][]string), make(map[string]bool)
+	var offset []float64 // where the matrix is of columns that are not centred
+	if !c.centred {
+		offset = now.t.offset()
+	}
+	entry := func(i, j int) float64 { return centredEntry(g, offset, now.t.Gram.Weight, i, j) }
 	compare := func(feature, other string, before float64) {
 		s, isThere := now.at[feature]
 		j, also := now.at[other]
@@ -67,18 +72,18 @@ func (c *checker) findStrayed(now *checked) {
 		if !isThere || !also || j == s || !(was >= plainly) {
 			return
 		}
-		if is := math.Sqrt(float64(now.e.profile.Rows)) * math.Abs(g.At(j, s)) / math.Sqrt(g.At(j, j)*g.At(s, s)); is < was/2 {
+		if is := math.Sqrt(float64(now.e.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); is < was/2 {
 			apart[feature] = append(apart[feature], other)
 		} else {
 			near[feature] = true
 		}
 	}
 	for _, r := range c.Selection.Columns {
-		if r.Explained >= stoodFor {
+		if r.Explained >= stoodFor && offset == nil { // else it is the means that were explained
 			compare(r.Nearest, r.Name, math.Sqrt(float64(r.Explained)/k))
 		}
 	}
-	if now.t.offset() == nil && len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // else there are none, or in another order
+	if len(c.Selection.Correlations) == len(chosen) && !c.Selection.HasGroups() { // else there are none, or in another order
 		for i, row := range c.Selection.Correlations {
 			for j, r := range row[:min(len(row), i)] {
 				compare(chosen[i], chosen[j], math.Abs(float64(r)))

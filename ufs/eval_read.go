@@ -46,6 +46,9 @@ func (e *evaluator) read(ctx context.Context) error {
 	err = e.q.track(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
 	})
+	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
+		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the columns are those of the selections
+	}
 	if err != nil {
 		return e.wholeOf(ds, err)
 	}

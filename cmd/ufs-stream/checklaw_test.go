@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/exit"
@@ -36,7 +37,7 @@ func driftTable(kind string, seed, draw uint64, rows, columns, factors int) (nam
 			for f, w := range weights[j] {
 				values[j][i] += w * own[f]
 			}
-			values[j][i] += 0.5 * random.NormFloat64()
+			values[j][i] += 20 + 0.5*random.NormFloat64()
 		}
 	}
 	return names, values
@@ -46,7 +47,7 @@ func driftTable(kind string, seed, draw uint64, rows, columns, factors int) (nam
 // same mean and spread: no check of any method says that the selection still serves, with a baseline or without. Against the same
 // data and a fresh sample of the same law it serves.
 func TestCheckNeverSaysFalselyThatAllIsWell(t *testing.T) {
-	seeds := uint64(2)
+	seeds := uint64(1)
 	for seed := range seeds {
 		for _, shape := range []struct {
 			kind                         string
@@ -62,12 +63,9 @@ func TestCheckNeverSaysFalselyThatAllIsWell(t *testing.T) {
 			file, same := scanned("same", names, values)
 			_, other := driftTable(shape.kind, seed, 11, shape.rows, shape.columns, shape.factors)
 			_, fresh := scanned("fresh", names, other)
-			for _, method := range []string{"", "greedy", "laplacian", "mcfs"} {
+			for _, method := range []string{"", "--method greedy", "--method laplacian", "--method mcfs", "--method mcfs --scale none", "--scale none"} {
 				flags := []string{"select", file, "-k", strconv.Itoa(shape.keep), "-o", at("sel.json")}
-				if method != "" {
-					flags = append(flags, "--method", method)
-				}
-				must(t, flags...)
+				must(t, append(flags, strings.Fields(method)...)...)
 				chosen := readNames(t, at("sel.json"))
 				random := rand.New(rand.NewPCG(seed, 5))
 				random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
