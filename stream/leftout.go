@@ -15,7 +15,7 @@ var severities = [][]string{
 	{"mostly missing"},
 	{},
 	{"text", "date", "timestamp", "time", "interval", "duration", "binary", "string"},
-	{"label", "weight", "excluded", "partition key"},
+	{"label", "weight", "excluded", "partition key", "not among"},
 }
 
 // BySeverity is the list with what harms a selection most first: leaks, identifiers, copies, columns that are mostly
