@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -39,6 +40,7 @@ type ApplyOptions struct {
 	TableAsOf    time.Time
 	Anonymous    bool
 	Allow        []string
+	Texts        TextOptions
 	Spool        scratch.Options
 	Stdin        io.Reader
 	Note         func(stream.Text)
@@ -52,7 +54,9 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	Warnings []string // that name things of other users at the places where interrupted runs leave finished files
+	// Warnings are what is odd about the input, guesses about its files among it, and what other users have at
+	// the places where interrupted runs leave finished files.
+	Warnings []stream.Text
 }
 
 // Apply writes the input's rows reduced to some columns to out, as Parquet with zstd or
@@ -91,8 +95,10 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
+	odd := slices.Concat(a.catalog.warnings, access.texts.doubted())
 	if d := access.direct; d != nil && d.rows != nil {
 		err = d.commit(&a.report)
+		a.report.Warnings = odd
 		return a.report, err
 	}
 	layout, err := access.arrange(ctx, inputs, a.catalog.list, out, opt.Form)
@@ -108,12 +114,13 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
+	a.report.Warnings = slices.Concat(odd, a.report.Warnings)
 	return a.report, nil
 }
 
 // access finds and opens the inputs, to copy them.
 func (o ApplyOptions) access() *access {
-	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
+	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
 	a.exact, a.anyText = true, o.all
 	return a
 }

@@ -92,7 +92,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	if err != nil {
 		return err
 	}
-	a.report.Warnings = dir.Remarks()
+	a.report.Warnings = stream.PlainTexts(dir.Remarks())
 	a.folder = l.bytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
 		if leaves(ctx, err) {

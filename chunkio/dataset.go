@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -77,6 +78,9 @@ type Options struct {
 	// place: local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
+	// Texts overrule what is guessed about inputs that are text. They are given to Open.
+	Texts TextOptions
+
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
 	// were when it was made, without reading their footers again. Shard is the part of its rows
 	// that is read; other files are not opened. Where must be as the plan has it.
@@ -102,6 +106,9 @@ type Options struct {
 	// has ended; nil hears nothing. Meter counts the bytes.
 	TakingIn func(name string) (ended func(error))
 }
+
+// TextOptions overrule the guesses about inputs that are text.
+type TextOptions = intake.TextOptions
 
 const defaultMemory = 1 << 30
 
@@ -338,7 +345,7 @@ func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
 // Warnings lists what is odd but no error; options in them are spelled by the command.
 func (d *Dataset) Warnings() []stream.Text {
-	return slices.Concat(d.catalog.warnings, d.features.warnings)
+	return slices.Concat(d.catalog.warnings, d.catalog.texts.doubted(), d.features.warnings)
 }
 
 // CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.

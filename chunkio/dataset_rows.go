@@ -124,7 +124,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return &meteredReader{r, a.opt.Meter}, err
 	}
 	ended := a.takingIn(from.Name)
-	opt := intake.Options{Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -135,6 +135,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return nil, err
 	}
 	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
+	a.texts.addDoubts(rows.table.Doubts)
 	a.tell(from.Name, rows.table, where)
 	return rows, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,29 @@ type textTables struct {
 	held    int64               // that taking one of them in held at most
 	least   int64               // and would have at least
 	triples tripleTables
+	doubts  []stream.Text // guesses about the files that may be wrong, each once
+}
+
+// mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.
+const mostDoubts = 20
+
+// addDoubts keeps guesses that are not kept yet. The caller holds t.mu, or is the only one.
+func (t *textTables) addDoubts(doubts []stream.Text) {
+	for _, doubt := range doubts {
+		if len(t.doubts) < mostDoubts && !slices.ContainsFunc(t.doubts, func(d stream.Text) bool { return reflect.DeepEqual(d, doubt) }) {
+			t.doubts = append(t.doubts, doubt)
+		}
+	}
+}
+
+// doubted lists the guesses about the files; of no files there are none.
+func (t *textTables) doubted() []stream.Text {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.doubts)
 }
 
 // openText opens libsvm text. The first time its rows are written to a scratch file.

@@ -28,6 +28,7 @@ type ApplyRequest struct {
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string
+	Texts     chunkio.TextOptions // in place of those that the selection records
 	Stdin     io.Reader
 
 	TempDir    string // as in Request, and so is MaxScratch
@@ -107,10 +108,13 @@ func (a *ApplyRequest) begun(ctx context.Context, do func(*Request, chunkio.Appl
 	if sparse == "" {
 		sparse = chunkio.DefaultSparse(a.Inputs)
 	}
-	q.takeColumnOptions(a.Selection.Options)
+	q.Texts = a.Texts
+	if err := q.takeColumnOptions(a.Selection.Options); err != nil {
+		return err
+	}
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.readCategories(), Threads: q.Threads,
-		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, Allow: a.Allow, TableVersion: a.Version, TableAsOf: a.AsOf,
+		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, Allow: a.Allow, Texts: q.Texts, TableVersion: a.Version, TableAsOf: a.AsOf,
 		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
 	}
 	chosen := slices.Clone(a.Selection.Selected)

@@ -1,6 +1,8 @@
 package ufs
 
 import (
+	"cmp"
+	"reflect"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -19,6 +21,18 @@ var columnOptions = []struct {
 	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
+// textOptions are those of them that overrule guesses about inputs that are text, which are lists.
+var textOptions = []struct {
+	name string
+	of   func(t *chunkio.TextOptions) *[]string
+}{
+	{"types", func(t *chunkio.TextOptions) *[]string { return &t.Types }},
+	{"text", func(t *chunkio.TextOptions) *[]string { return &t.Text }},
+	{"null-values", func(t *chunkio.TextOptions) *[]string { return &t.Nulls }},
+}
+
+const optionHeader = "header"
+
 const isTrue = "true" // of an option that is recorded
 
 // shapeColumns adds the column options of q to those that shape statistics.
@@ -28,36 +42,66 @@ func (q *Request) shapeColumns(shape map[string]string) {
 			shape[o.name] = isTrue
 		}
 	}
-	for name, text := range map[string]string{optionCategorical: q.Categorical, optionCategories: q.categories} {
+	for name, text := range map[string]string{optionCategorical: q.Categorical, optionCategories: q.categories, optionHeader: q.Texts.Header} {
 		if text != "" {
 			shape[name] = text
+		}
+	}
+	for _, o := range textOptions {
+		if list := *o.of(&q.Texts); list != nil {
+			shape[o.name] = joinNames(list)
 		}
 	}
 }
 
 // takeColumnOption sets a column option that was recorded; known is whether it is one.
-func (q *Request) takeColumnOption(name, text string) (known bool) {
+func (q *Request) takeColumnOption(name, text string) (known bool, err error) {
 	for _, o := range columnOptions {
 		if o.name == name {
 			*o.of(q), known = text == isTrue, true
 		}
 	}
+	for _, o := range textOptions {
+		if o.name == name {
+			*o.of(&q.Texts), err = splitNames(text)
+			known = true
+		}
+	}
 	switch name {
+	case optionHeader:
+		q.Texts.Header, known = text, true
 	case optionCategorical:
 		q.Categorical, known = text, true
 	case optionCategories:
 		q.categories, known = text, true
 	}
-	return known
+	return known, err
 }
 
-// takeColumnOptions sets the column options that a selection records.
-func (q *Request) takeColumnOptions(recorded map[string]any) {
+// takeColumnOptions sets the column options that a selection records, but for texts that q has itself.
+func (q *Request) takeColumnOptions(recorded map[string]any) error {
+	own := q.Texts
 	for _, name := range append(columnOptionNames(), optionCategories) {
-		if _, ok := recorded[name]; ok {
-			q.takeColumnOption(name, method.Settings(recorded).Text(name))
+		if _, ok := recorded[name]; !ok {
+			continue
+		}
+		if _, err := q.takeColumnOption(name, method.Settings(recorded).Text(name)); err != nil {
+			return stream.Errorf("the selection's {%s}: %w", name, err)
 		}
 	}
+	q.Texts = textsOr(own, q.Texts)
+	return nil
+}
+
+// textsOr are the options of t, and those of other that t leaves open.
+func textsOr(t, other chunkio.TextOptions) chunkio.TextOptions {
+	t.Header = cmp.Or(t.Header, other.Header)
+	for _, o := range textOptions {
+		if own := o.of(&t); *own == nil {
+			*own = *o.of(&other)
+		}
+	}
+	return t
 }
 
 // fillColumns takes the column options that p has and q does not.
@@ -68,6 +112,7 @@ func (q *Request) fillColumns(p *Request) {
 	if q.Categorical == "" || q.Categorical == p.Categorical {
 		q.Categorical, q.categories = p.Categorical, p.categories
 	}
+	q.Texts = textsOr(q.Texts, p.Texts)
 }
 
 // columnOptionNames lists the column options.
@@ -75,13 +120,16 @@ func columnOptionNames() (names []string) {
 	for _, o := range columnOptions {
 		names = append(names, o.name)
 	}
-	return append(names, optionCategorical)
+	for _, o := range textOptions {
+		names = append(names, o.name)
+	}
+	return append(names, optionCategorical, optionHeader)
 }
 
 // readColumns adds the column options of q to those of reading.
 func (q *Request) readColumns(opt *chunkio.Options) {
 	opt.Union, opt.Times, opt.Indicators = q.UnionByName, q.Times, q.MissingIndicators
-	opt.Categories = q.readCategories()
+	opt.Categories, opt.Texts = q.readCategories(), q.Texts
 }
 
 // checkColumns refuses column options that do not go with others.
@@ -140,18 +188,23 @@ func (g *gatherer) unmarked(e *gathered) []stream.Text {
 // recordedColumns takes the column options that the selections record, which must be the same.
 func (e *evaluator) recordedColumns() error {
 	for i, s := range e.Selections {
-		var q Request
-		q.takeColumnOptions(s.Options)
+		q := Request{Texts: e.Texts}
+		if err := q.takeColumnOptions(s.Options); err != nil {
+			return stream.Errorf("%s: %w", s.Path, err)
+		}
 		for _, o := range columnOptions {
 			if i > 0 && *o.of(&q) != *o.of(&e.q) {
 				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.name))
 			}
 			*o.of(&e.q) = *o.of(&q)
 		}
+		if i > 0 && !reflect.DeepEqual(q.Texts, e.q.Texts) {
+			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
+		}
 		if i > 0 && q.categories != e.q.categories {
 			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
 		}
-		e.q.Categorical, e.q.categories = q.Categorical, q.categories
+		e.q.Categorical, e.q.categories, e.q.Texts = q.Categorical, q.categories, q.Texts
 	}
 	return nil
 }

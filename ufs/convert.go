@@ -26,6 +26,7 @@ type ConvertRequest struct {
 	AsOf       time.Time
 	Anonymous  bool
 	Allow      []string
+	Texts      chunkio.TextOptions
 
 	Meter    *stream.Meter
 	Progress func(Progress)
@@ -60,7 +61,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	err = q.track(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
 			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
-			Anonymous: c.Anonymous, Allow: c.Allow, TableVersion: c.Version, TableAsOf: c.AsOf,
+			Anonymous: c.Anonymous, Allow: c.Allow, Texts: c.Texts, TableVersion: c.Version, TableAsOf: c.AsOf,
 			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
 		})
 		return unfinished(err)

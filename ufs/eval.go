@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -46,7 +47,8 @@ type EvalRequest struct {
 	Version   *int64 // as in Request, and so are the two below
 	AsOf      time.Time
 	Anonymous bool
-	Allow     []string // see Request
+	Allow     []string            // see Request
+	Texts     chunkio.TextOptions // in place of those that the selections record
 
 	TempDir    string // as in Request, and so are those below
 	MaxScratch int64

@@ -249,7 +249,7 @@ func (e *evaluator) request(s *NamedSelection, rows int64, seed uint64) (Request
 	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
 	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
 	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Say, e.Spelling
-	q.Anonymous, q.Allow, q.Version, q.AsOf = e.Anonymous, e.Allow, e.Version, e.AsOf
+	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.q.Texts
 	q.Meter = e.q.Meter // which counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label

@@ -92,10 +92,8 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 		case "seed":
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:
-			if q.takeColumnOption(option, text) {
-				continue
-			}
-			if declared.Find(option) != nil {
+			var known bool
+			if known, err = q.takeColumnOption(option, text); !known && declared.Find(option) != nil {
 				q.Options[option] = settings[option]
 			}
 		}

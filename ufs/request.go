@@ -131,6 +131,8 @@ type Request struct {
 	// their own place: local folders and files, and URLs with the parameters to open what lies below
 	// them. Without it, none chooses a server, credentials or a place of another kind.
 	Allow []string
+	// Texts overrule what is guessed about inputs that are text: headers, types, spellings of missing values.
+	Texts chunkio.TextOptions
 
 	Meter    *stream.Meter     // counts rows, bytes and busy time as the run goes on
 	Progress func(Progress)    // hears of every pass; nil shows nothing

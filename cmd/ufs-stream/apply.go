@@ -67,7 +67,7 @@ a list of names. Of the input they read footers only.
 			}
 			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
-			a.Anonymous, a.Allow, a.Version, a.AsOf = q.Anonymous, q.Allow, q.Version, q.AsOf
+			a.Anonymous, a.Allow, a.Version, a.AsOf, a.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
 			return c.apply(cmd, selection, a, h)
 		},
 	}
@@ -136,7 +136,11 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 
 // written says what was written to output, and what of it an interrupted run had.
 func (c *cli) written(output string, done chunkio.ApplyReport) error {
-	c.warn(done.Warnings)
+	warnings := make([]string, len(done.Warnings))
+	for i, w := range done.Warnings {
+		warnings[i] = w.Spell(program.FlagOf)
+	}
+	c.warn(warnings)
 	r := done.Resumed
 	switch {
 	case r.Rows > 0:

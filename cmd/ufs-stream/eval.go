@@ -114,7 +114,7 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	e.K, e.Missing = o.k, o.missing.value
 	e.Inputs, e.Stdin, e.Seed, e.Threads, e.Memory, e.Output = args, q.Stdin, q.Seed, q.Threads, q.Memory, q.Output
 	e.TempDir, e.MaxScratch, e.Checkpoint, e.CheckpointEvery = q.TempDir, q.MaxScratch, q.Checkpoint, q.CheckpointEvery
-	e.Anonymous, e.Allow, e.Version, e.AsOf = q.Anonymous, q.Allow, q.Version, q.AsOf
+	e.Anonymous, e.Allow, e.Version, e.AsOf, e.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
 	e.Meter, e.Progress, e.Note, e.Say, e.Spelling = q.Meter, q.Progress, q.Note, q.Say, q.Spelling
 	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 type requestFlags struct {
 	req              ufs.Request
 	missing, onError choice
+	header           choice
 	memory, scratch  program.Bytes
 	seed             uint64
 	version          int64
@@ -69,7 +70,18 @@ func (f *requestFlags) lake(fs *pflag.FlagSet) {
 	fs.Lookup("version").DefValue = "0" // which help does not show
 	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.StringArrayVar(&f.req.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
+	f.texts(fs)
 	f.stores(fs)
+}
+
+// texts adds what overrules the guesses about inputs that are text.
+func (f *requestFlags) texts(fs *pflag.FlagSet) {
+	t := &f.req.Texts
+	f.header = newChoice("", "auto", "yes", "no")
+	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, by what it looks like beside the rows below it (default: auto, or as the plan or selection records)")
+	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
+	fs.StringSliceVar(&t.Text, "text", nil, "CSV and NDJSON: columns `COL,…` (names or globs) that are text though their values look like numbers: postal codes, phone numbers, keys")
+	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV and NDJSON: the `LIST` of spellings of a missing value, in place of the usual ones, as NA,?,-999")
 }
 
 // stores adds how inputs in object stores are asked for.
@@ -182,6 +194,7 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		}
 		q.Version = &f.version
 	}
+	q.Texts.Header = f.header.value
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
 	boundMemory(c, q.Memory)

@@ -24,7 +24,7 @@ type flagGroup struct {
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
-		{"Input", []string{"stats", "plan", "where", "rows", "on-error", "union-by-name", "sparse", "as-of", "version", "anonymous", "allow",
+		{"Input", []string{"stats", "plan", "where", "rows", "on-error", "union-by-name", "sparse", "header", "null-values", "text", "types", "as-of", "version", "anonymous", "allow",
 			"shard", "profile", "profile-only", "sample-rows"}},
 		{"Columns", []string{"weight", "max-missing", "auto-exclude", "categorical", "times", "missing-indicators"}},
 		{"How many, and which", []string{"variance", "min-gain", "keep", "forbid", "groups", "group-most", "costs", "budget", "stability"}},

@@ -61,6 +61,7 @@ type Table struct {
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
+	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read
 	Memory  int64            // that writing it held, as planned
 	Least   int64            // and would have held at least
@@ -79,8 +80,17 @@ type Input struct {
 	At io.ReaderAt
 }
 
+// TextOptions overrule the guesses about tables that are text: CSV, TSV and NDJSON. The zero value guesses all.
+type TextOptions struct {
+	Header string   // of CSV and TSV: "yes" or "no"; "" and "auto" guess
+	Types  []string // COLUMN=TYPE each
+	Text   []string // columns, by name or glob, that are text whatever their values look like
+	Nulls  []string // the spellings of a missing value, in place of the usual ones
+}
+
 // Options say how to take in.
 type Options struct {
+	TextOptions
 	// Exact tells the columns that keep whole numbers whole: those that are copied, or whose values are
 	// told apart as texts. In others they are numbers like all, which any file of the same input may
 	// continue with a fraction. Nil means none.
