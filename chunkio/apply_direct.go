@@ -49,7 +49,7 @@ func (d *direct) takeIn(ctx context.Context, from intake.Input, opt intake.Optio
 	if d.again, err = d.file.Reopen(); err != nil {
 		return nil, err
 	}
-	d.rows = &takenIn{d.again, table}
+	d.rows = &takenIn{at: d.again, table: table}
 	return d.rows, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -33,17 +34,19 @@ type catalog struct {
 	filter    *filter     // Options.Where; nil without
 	texts     *textTables // rows of files that are no tables; nil where there can be none
 	frozen    *frozen     // of a plan file; nil without
+	mixed     bool        // a leaf has other types in other files, or is not in all
 }
 
 // file is what stays in memory of one input.
 type file struct {
-	size   int64
-	start  int64   // global position of its first row
-	groups []int64 // rows of each row group
-	order  []int32 // dataset leaf → the file's leaf, -1 where it has none; nil where they are the same
-	digest uint64  // of its footer: the file is refused if it changed before it is read
-	print  uint64  // fingerprint of size, footer, and both ends of its data
-	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
+	size    int64
+	start   int64   // global position of its first row
+	groups  []int64 // rows of each row group
+	order   []int32 // dataset leaf → the file's leaf, -1 where it has none; nil where they are the same
+	parquet bool    // it is Parquet, or was made to
+	digest  uint64  // of its footer: the file is refused if it changed before it is read
+	print   uint64  // fingerprint of size, footer, and both ends of its data
+	bytes   []int64 // of each row group, for a plan file; nil where none is to be made
 
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
@@ -139,6 +142,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	leaves, names := named(leaves)
 	before := len(b.leaves)
 	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
+	_, f.parquet = opened.(*parquet.File)
 	if f.print, err = fingerprint(in, f.digest); err != nil {
 		return err
 	}

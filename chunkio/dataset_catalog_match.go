@@ -64,7 +64,7 @@ func lacking(e *stream.DataError) *stream.DataError {
 // addLeaf makes a leaf that no file before the one at path has a leaf of the dataset.
 func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	at := len(b.leaves)
-	b.index[name] = at
+	b.index[name], b.mixed = at, true
 	if l.Refused {
 		b.refusing[at] = path
 	}
@@ -186,9 +186,11 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		d, here := &b.leaves[at], f.at(at)
 		if here < 0 {
 			d.Nulls = addNulls(d.Nulls, f.rows())
+			b.mixed = true
 			continue
 		}
 		l := &leaves[here]
+		b.mixed = b.mixed || d.Type != l.Type
 		sharing := sharesName(*d, *l)
 		mergeTypes(path, d, l)
 		mergeUnits(path, d, l)

@@ -34,8 +34,9 @@ func rowsNamed(name string) intake.Format {
 
 // takenIn is a file of rows that was written to a scratch file, as Parquet.
 type takenIn struct {
-	at    io.ReaderAt
-	table *intake.Table
+	at      io.ReaderAt
+	table   *intake.Table
+	packing string // of what it was
 }
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
@@ -87,6 +88,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 		if known, err = a.takeIn(ctx, from, memory); err != nil {
 			return nil, err
 		}
+		known.packing = packing
 		if t.rows == nil {
 			t.rows = map[string]*takenIn{}
 		}
@@ -150,7 +152,7 @@ func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Op
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
-	return &takenIn{spool, table}, nil
+	return &takenIn{at: spool, table: table}, nil
 }
 
 // takingIn says that an input is read to a scratch file, until ended is called.

@@ -160,6 +160,9 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 
 // handOn writes the text that reads the selected columns.
 func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
+	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
+		return err
+	}
 	at, err := ufs.Locate(ctx, a)
 	if err != nil {
 		return err

@@ -116,6 +116,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	if err := o.handOn.check(cmd.Flags(), o.output.format); err != nil {
 		return err
 	}
+	if err := o.handOn.checkInputs(o.output.format, args); err != nil {
+		return err
+	}
 	if err := agreesWithStats(cmd, q); err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	}
 	// The result is written even where the iteration did not end as it must.
 	if handsOn(o.output.format) {
-		err = c.handSelectionOn(cmd.Context(), s, o, args)
+		err = c.handSelectionOn(cmd.Context(), s, o, &q, args)
 	} else {
 		err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
 	}
@@ -148,8 +151,8 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 }
 
 // handSelectionOn writes a new selection for other tools.
-func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, inputs []string) error {
-	at, err := located(ctx, s, &o.req)
+func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
+	at, err := located(ctx, s, q, o.handOn.readsFiles(o.output.format))
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ var mayImport = map[string][]string{
 	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
-	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools
+	"internal/recipe":  {"stream", "chunkio", "internal/place", "internal/suggest"}, // a selection for other tools
 	"report":           {"stream", "internal/elbow", "internal/jsonsize"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/screen", "internal/suggest"},

@@ -19,6 +19,7 @@ import (
 type csvRows struct {
 	cutter
 	comma   rune
+	header  bool
 	columns []Column
 	notes   []stream.Text
 	size    int64 // of the sample in rows
@@ -66,6 +67,7 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
 	}
 	if names := namesOf(header); names != nil {
+		r.header = true
 		r.skip(int(in.InputOffset()))
 		err = r.named(names)
 	} else {
@@ -288,5 +290,5 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 // about implements rows.
 func (r *csvRows) about() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
-	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes}
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Layout: &Layout{Separator: r.comma, Header: r.header, Nulls: nullSpellings}}
 }

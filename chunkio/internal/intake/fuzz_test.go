@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -53,6 +54,35 @@ func FuzzCSV(f *testing.F) {
 		survives(CSV, data)
 		if strings.Count(string(data), "\n") > 0 {
 			survives(TSV, data)
+		}
+	})
+}
+
+// FuzzFindPaths: whatever the text, every path that is found for a name is spelled so, and is there once.
+func FuzzFindPaths(f *testing.F) {
+	f.Add([]byte(`{"a.b":1,"a":{"b":2,"c":[1,{"d":null}]}}`), "a.b")
+	f.Add([]byte("\xEF\xBB\xBF{\"a\":[[1],[]]} {\"a[0][0]\":true}"), "a[0][0]")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		found, err := FindPaths(bytes.NewReader(text), []string{name})
+		if err != nil {
+			return
+		}
+		for i, path := range found[name] {
+			var spelled strings.Builder
+			for k, s := range path {
+				switch {
+				case s.Index >= 0:
+					fmt.Fprintf(&spelled, "[%d]", s.Index)
+				case k > 0:
+					spelled.WriteString("." + s.Member)
+				default:
+					spelled.WriteString(s.Member)
+				}
+			}
+			twice := slices.ContainsFunc(found[name][:i], func(other []Step) bool { return slices.Equal(other, path) })
+			if spelled.String() != name || twice {
+				t.Errorf("got path %v of %q, twice: %t, want one that is spelled so", path, name, twice)
+			}
 		}
 	})
 }

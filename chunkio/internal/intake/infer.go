@@ -2,6 +2,7 @@ package intake
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,11 +15,7 @@ const sampleBytes = 1 << 20
 
 // isNull reports whether a field of a column that is not text is a null.
 func isNull(s string) bool {
-	switch s {
-	case "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None":
-		return true
-	}
-	return false
+	return slices.Contains(nullSpellings, s)
 }
 
 // trim takes blanks off both ends.

@@ -253,5 +253,5 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 
 // about implements rows.
 func (r *ndjsonRows) about() Table {
-	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size}
+	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size, Layout: new(Layout)}
 }

@@ -171,6 +171,9 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 			opt.names += int64(len(c.Name))
 		}
 		t.Columns = written
+		if t.Layout != nil && t.Layout.Separator != 0 {
+			t.Layout.Names = namesIn(written)
+		}
 		if len(written) == 0 {
 			return noColumn(in.Name, about.LeftOut)
 		}

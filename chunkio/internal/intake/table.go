@@ -63,6 +63,7 @@ type Table struct {
 	Notes   []stream.Text
 	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read
+	Layout  *Layout          // of CSV and NDJSON, else nil
 	Memory  int64            // that writing it held, as planned
 	Least   int64            // and would have held at least
 }
