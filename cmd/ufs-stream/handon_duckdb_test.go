@@ -229,7 +229,7 @@ func TestQueriesOfInputsThatDuckDBDoesNotRead(t *testing.T) {
 	fileIn(t, at("x.npy"), array)
 	fileIn(t, at("x.svm"), strings.Repeat("1 1:0.5 2:3 3:1\n2 1:2 2:1\n1 2:4 3:7\n", 9))
 	for name, form := range map[string]string{"x.arrow": "Arrow", "arrow.parquet": "Arrow", "x.avro": "Avro", "avro.dat": "Avro", "x.npy": "NumPy arrays"} {
-		ends(t, exit.Usage, fmt.Sprintf("%s: DuckDB does not read %s by itself; write it as Parquet first, ufs-stream convert INPUT -o OUT.parquet, or select FROM a table that has it with --from TABLE", at(name), form),
+		ends(t, exit.Usage, fmt.Sprintf("%s: DuckDB does not read %s by itself; make Parquet of it with convert, or select FROM a table that has it with --from TABLE", at(name), form),
 			"select", at(name), "-k", "1", "--missing", "mean", "--format", "sql")
 		must(t, "convert", at(name), "-o", at("copy.parquet"))
 		query := must(t, "select", at("copy.parquet"), "-k", "1", "--missing", "mean", "--format", "sql")
@@ -240,7 +240,7 @@ func TestQueriesOfInputsThatDuckDBDoesNotRead(t *testing.T) {
 			t.Errorf("%s FROM a table: got %s", name, query)
 		}
 	}
-	ends(t, exit.Usage, "write the chosen features dense: ufs-stream apply INPUT", "select", at("x.svm"), "-k", "1", "--format", "sql")
+	ends(t, exit.Usage, "write the chosen features dense with apply", "select", at("x.svm"), "-k", "1", "--format", "sql")
 	for _, flags := range [][]string{{"select", "-", "-k", "1"}, {"apply", "-", "--selection", at("sel.json")}} {
 		ends(t, exit.Usage, "a query cannot read standard input; save it to a file", append(flags, "--format", "sql")...)
 	}

@@ -21,7 +21,7 @@ func CheckDuckDB(file, format, packing string) error {
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
-		return stream.Usagef("{format} sql: %s: DuckDB does not read libsvm, whose rows have no columns; write the chosen features dense: ufs-stream apply INPUT --selection SEL.json -o OUT.parquet", place.Name(file))
+		return stream.Usagef("{format} sql: %s: DuckDB does not read libsvm, whose rows have no columns; write the chosen features dense with apply", place.Name(file))
 	case packing == "bz2":
 		format = "text compressed with bzip2"
 	case slices.Contains([]string{"Parquet", "CSV", "NDJSON"}, format):
@@ -29,7 +29,7 @@ func CheckDuckDB(file, format, packing string) error {
 	case format == "a NumPy array":
 		format = "NumPy arrays"
 	}
-	return stream.Usagef("{format} sql: %s: DuckDB does not read %s by itself; write it as Parquet first, ufs-stream convert INPUT -o OUT.parquet, or select FROM a table that has it with {from} TABLE",
+	return stream.Usagef("{format} sql: %s: DuckDB does not read %s by itself; make Parquet of it with convert, or select FROM a table that has it with {from} TABLE",
 		place.Name(file), format)
 }
 
