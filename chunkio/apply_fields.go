@@ -30,7 +30,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 	}
 	defer src.Close()
 	fields := make([]copier.Field, len(columns))
-	for k, c := range columns {
+	for k, c := range a.widened(src, i, columns) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros
 		case copier.FromPartition:
 			fields[k] = a.partitionField(c)
-		case copier.Absent: // as the files have it that do
+		case copier.Absent, copier.FromNumbers: // as the files have it that do, in this type
 		default:
 			if fields[k], err = src.Field(c); err != nil {
 				err = format.Place(a.catalog.path(i), -1, c.Name, err)

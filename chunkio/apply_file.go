@@ -64,6 +64,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
+	a.completeFields(fields, a.columns)
 	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
 		return a.resumeOne(ctx, out, fields, files)
 	}
@@ -132,6 +133,7 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	if err != nil {
 		return err
 	}
+	a.completeFields(fields, columns)
 	file, err := dir.Create(ctx, rel)
 	if err != nil {
 		return err

@@ -85,6 +85,9 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		switch c.Kind {
 		case copier.FromLeaf:
 			made.From = a.catalog.leaves[c.Leaf].Name
+			if a.catalog.list.schema != nil { // which may have widened it since
+				made.Text = a.catalog.leaves[c.Leaf].Type
+			}
 		case copier.FromSparse:
 			made.From = a.sparseNumber().Name
 		case copier.FromPartition:

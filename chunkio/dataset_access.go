@@ -103,6 +103,7 @@ const footersAhead = 16
 // catalog is openCatalog of what access finds. The ends of objects are fetched ahead, and long
 // footers of local files are parsed side by side.
 func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
+	how.union = how.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()

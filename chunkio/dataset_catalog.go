@@ -129,21 +129,25 @@ type catalogBuilder struct {
 
 // addFile reads one footer. On error the catalog is as before.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
-	opened, in, err := b.open(ctx, e, memory, nil)
+	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	path := in.Name()
+	path := from.Name()
 	leaves := opened.Leaves()
 	if need := opened.HeldBytes() + b.bytesWith(len(leaves)); need > memory {
 		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
+	leaves, in, err := list.columnsOf(path, leaves)
+	if err != nil {
+		return err
+	}
 	leaves, names := named(leaves)
 	before := len(b.leaves)
-	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
+	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
 	_, f.parquet = opened.(*parquet.File)
-	if f.print, err = fingerprint(in, f.digest); err != nil {
+	if f.print, err = fingerprint(from, f.digest); err != nil {
 		return err
 	}
 	keys, parts, err := list.partsOf(at, e.path)
@@ -158,21 +162,15 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if len(b.files) == 0 {
 		b.keys = keys
 		b.texts = make([][]string, len(b.keys))
-		b.leaves = append([]format.Leaf(nil), leaves...)
 		b.index = make(map[leafName]int, len(leaves))
-		for i, l := range leaves {
-			b.index[names[i]] = i
-			if l.Refused {
-				b.refusing[i] = path
-			}
-		}
+		f.order = b.beginLeaves(path, leaves, names, in)
 	} else {
 		reference := b.path(0)
 		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
 			return err
 		}
 		var added []int
-		if f.order, added, err = b.matchLeaves(path, leaves, names); err != nil {
+		if f.order, added, err = b.matchLeaves(path, leaves, names, in); err != nil {
 			return err
 		}
 		for _, i := range added {
@@ -200,7 +198,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	b.counts = append(b.counts, len(b.leaves))
 	held := opened.HeldBytes()
 	b.files = append(b.files, f)
-	if o, ok := in.(*object); ok {
+	if o, ok := from.(*object); ok {
 		held += int64(len(o.tail))
 		b.list.addObject(o.object)
 		b.far = true
@@ -251,6 +249,7 @@ func (b *catalogBuilder) finish() {
 	for i, key := range b.keys {
 		b.parts = append(b.parts, newPartition(key, b.texts[i]))
 	}
+	b.addAbsent()
 	b.padOrders()
 }
 

@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,14 +14,17 @@ import (
 
 // matchLeaves finds every leaf of the dataset in a further file, by name. Under a union the places of
 // those that the dataset has not seen yet are returned too, and come behind it.
-func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
+func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName, in []bool) (order []int32, added []int, err error) {
 	reference := b.path(0)
 	order = make([]int32, len(b.leaves))
 	for i := range order {
 		order[i] = -1
 	}
-	sameOrder := len(leaves) == len(b.leaves)
+	sameOrder := len(leaves) == len(b.leaves) && !slices.Contains(in, false)
 	for i, l := range leaves {
+		if in != nil && !in[i] {
+			continue
+		}
 		at, ok := b.index[names[i]]
 		if !ok && b.union {
 			order, added, sameOrder = append(order, int32(i)), append(added, i), false
@@ -53,6 +57,24 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 		return nil, nil, nil
 	}
 	return b.shared(order), added, nil
+}
+
+// beginLeaves makes the leaves of the first file those of the dataset, and returns where they are in it, as matchLeaves does.
+func (b *catalogBuilder) beginLeaves(path string, leaves []format.Leaf, names []leafName, in []bool) (order []int32) {
+	for i, l := range leaves {
+		if in != nil && !in[i] {
+			continue
+		}
+		at := len(b.leaves)
+		if b.index[names[i]] = at; l.Refused {
+			b.refusing[at] = path
+		}
+		b.leaves, order = append(b.leaves, l), append(order, int32(i))
+	}
+	if len(b.leaves) == len(leaves) {
+		return nil
+	}
+	return b.shared(order)
 }
 
 // lacking adds the remedy for a column that a file lacks.

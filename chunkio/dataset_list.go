@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,6 +33,7 @@ type fileList struct {
 	last    string   // path of the last record, without its query
 
 	table    *stream.Table // that the files are of; nil for bare files
+	schema   []delta.Field // of the table; nil for bare files, and if a plan has told what its footers are
 	plan     string        // the plan file that names the files, as people may see it; empty without one
 	finders  []finder      // the folders and globs that the files were found by
 	lists    []string      // the @lists that named them, without the @
@@ -75,7 +77,7 @@ func listed(paths []string) *fileList {
 
 // empty is a list of files like these without any.
 func (l *fileList) empty() *fileList {
-	e := &fileList{table: l.table, plan: l.plan, finders: l.finders, lists: l.lists, warnings: l.warnings}
+	e := &fileList{table: l.table, schema: l.schema, plan: l.plan, finders: l.finders, lists: l.lists, warnings: l.warnings}
 	if l.keys != nil {
 		e.keys = newKeyTexts(l.keys.keys)
 	}

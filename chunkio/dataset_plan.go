@@ -112,7 +112,7 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 			return false, nil
 		}
 	}
-	if found != len(leaves) {
+	if found != len(leaves) && c.list.table == nil { // whose schema may have fewer
 		return false, nil
 	}
 	if _, far := in.(*object); far {
