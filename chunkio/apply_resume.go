@@ -95,8 +95,8 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if made.Text = text; a.catalog.parts[c.Part].values != nil {
-				made.From = a.partitionNumber(c.Part).Name
+			if made.Text = text; a.partitionType(c.Part) != "string" {
+				made.From = a.partitionType(c.Part)
 			}
 		}
 		what.Columns = append(what.Columns, made)

@@ -50,13 +50,13 @@ func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []c
 func (a *applier) completeFields(fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
-			fields[k] = copier.Field{Node: absentNode(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: nodeOf(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
 		}
 	}
 }
 
-// absentNode is a column of a type of a table's schema.
-func absentNode(name, typ string) schema.Node {
+// nodeOf is a column of a type of a table's schema, or of a partition key.
+func nodeOf(name, typ string) schema.Node {
 	var logical schema.LogicalType = schema.StringLogicalType{}
 	physical := parquet.Types.ByteArray
 	switch typ {
@@ -121,12 +121,13 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	return true
 }
 
-// present are the columns that file i has: a file below a folder keeps lacking the others, and
+// present are the columns that file i has: a file below a folder keeps lacking the others, unless it is of a table, and
 // must have one.
 func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
-	for _, c := range a.columnsIn(i, columns) {
-		if c.Kind != copier.Absent {
+	for k, c := range a.columnsIn(i, columns) {
+		// The files of a table have all of its columns, of which some are nested and cannot be made.
+		if c.Kind != copier.Absent || a.catalog.list.schema != nil && columns[k].Kind == copier.FromLeaf {
 			present = append(present, c)
 		}
 	}

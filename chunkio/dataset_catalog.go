@@ -247,7 +247,7 @@ func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
 
 func (b *catalogBuilder) finish() {
 	for i, key := range b.keys {
-		b.parts = append(b.parts, newPartition(key, b.texts[i]))
+		b.parts = append(b.parts, newPartition(key, b.texts[i], b.list.keyType(key)))
 	}
 	b.addAbsent()
 	b.padOrders()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -24,6 +25,7 @@ type partition struct {
 	why    string    // why it is no feature; empty when it is numeric or boolean
 	values []float64 // by file; nil where it is no feature; format.Null for a null
 	truth  bool      // boolean: the values are 0 and 1
+	typ    string    // that the schema of a table has for it; empty where the values tell
 }
 
 // hiveParts returns the key=value folders of a path, from the outermost in. The
@@ -140,27 +142,41 @@ func keyList(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
+// keyType is the type that the schema of the files' table has for a partition key; empty for bare files.
+func (l *fileList) keyType(key string) string {
+	typ, _ := delta.Find(l.schema, []string{key})
+	return typ
+}
+
+// mayBe reports whether a key of a type, which is empty where its values tell, is a number, and whether it is a boolean.
+func mayBe(typ string) (number, truth bool) {
+	_, number = format.Agree(typ, "double")
+	truth = typ == "bool"
+	return typ == "" || number && !truth, typ == "" || truth
+}
+
 // newPartition makes the column of one key from its text in every file: numeric if
 // every value that is not null is a plain decimal number, boolean if every one is true
-// or false.
-func newPartition(key string, texts []string) partition {
-	p := partition{key: key}
-	known := 0
-	for _, p.truth = range []bool{false, true} {
-		parse := decimalNumber
-		if p.truth {
-			parse = truthValue
-		}
-		var err error
-		if p.values, known, err = parseKeys(texts, parse); err == nil {
-			break
-		}
+// or false, and neither if a table has another type for it.
+func newPartition(key string, texts []string, typ string) partition {
+	p := partition{key: key, typ: typ}
+	number, truth := mayBe(typ)
+	var known int
+	err := fmt.Errorf("it is %s", typ)
+	if number {
+		p.values, known, err = parseKeys(texts, decimalNumber)
+	}
+	if truth && err != nil {
+		p.truth = true
+		p.values, known, err = parseKeys(texts, truthValue)
 	}
 	switch {
-	case p.values == nil:
-		return partition{key: key, why: "text (partition key)"}
+	case err != nil && typ != "" && typ != "string":
+		return partition{key: key, typ: typ, why: typ + " (partition key)"}
+	case err != nil:
+		return partition{key: key, typ: typ, why: "text (partition key)"}
 	case known == 0:
-		return partition{key: key, why: "null in every partition"}
+		return partition{key: key, typ: typ, why: "null in every partition"}
 	}
 	return p
 }

@@ -121,7 +121,7 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		{[]string{hiveNull}, nil, false},
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
-		p := newPartition("k", c.texts)
+		p := newPartition("k", c.texts, "")
 		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
 			t.Errorf("%v: %+v", c.texts, p)
 		}

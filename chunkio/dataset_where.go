@@ -152,7 +152,8 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: true, truths: true})
+				numbers, truths := mayBe(list.keyType(key))
+				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: numbers, truths: truths})
 			}
 			seen[at].add(values[k])
 		}

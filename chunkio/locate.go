@@ -53,7 +53,7 @@ type TextStep = intake.Step
 // Value is how the files of a batch have the value of one column.
 type Value struct {
 	Absent bool         // they lack the column
-	Type   string       // that a text is to be read as: bool, int64, uint64, double, date, timestamp, instant or string
+	Type   string       // that a text is to be read as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
 	Paths  [][]TextStep // of NDJSON: where it may lie, of which a row has one
 	// Folder is a partition key as the folders of the paths spell it. Where they do not have it, the value is
 	// the Constant, nil for null.
@@ -97,14 +97,22 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 	return out, nil
 }
 
-// addBatch adds the batch of one file.
+// addBatch adds the batch of one file. Parquet is read by the names of columns, so that they may be absent from some files.
 func (l *Located) addBatch(b Batch) {
 	if n := len(l.Batches); n > 0 {
 		last := &l.Batches[n-1]
 		alike := *last
-		alike.Files = b.Files
+		alike.Files, alike.Values = b.Files, slices.Clone(last.Values)
+		for k := range alike.Values {
+			if b.Format == "Parquet" {
+				alike.Values[k].Absent = b.Values[k].Absent
+			}
+		}
 		if reflect.DeepEqual(alike, b) {
 			last.Files = append(last.Files, b.Files...)
+			for k := range last.Values {
+				last.Values[k].Absent = last.Values[k].Absent && b.Values[k].Absent
+			}
 			return
 		}
 	}
@@ -115,7 +123,7 @@ func (l *Located) addBatch(b Batch) {
 func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, error) {
 	entry := a.catalog.list.at(i)
 	path := entry.path
-	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.mixed, Values: make([]Value, len(a.columns))}
+	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.mixed || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
 	rows := from.texts.rows[a.catalog.path(i)]
 	switch {
 	case a.catalog.list.isStdin():
@@ -213,14 +221,6 @@ func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 		return Value{}, nil
 	}
 	return Value{Constant: &text}, nil
-}
-
-// partitionType is the type that a partition key has as a column.
-func (a *applier) partitionType(part int) string {
-	if a.catalog.parts[part].values == nil {
-		return "string"
-	}
-	return a.partitionNumber(part).Name
 }
 
 // textType is what a text of that column is to be read as.

@@ -101,7 +101,7 @@ var quoteDuckDB = identifier(`"`)
 
 // duckDBTypes are the types that texts are cast to.
 var duckDBTypes = map[string]string{
-	"bool": "BOOLEAN", "int64": "BIGINT", "uint64": "UBIGINT", "double": "DOUBLE",
+	"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float": "FLOAT", "double": "DOUBLE",
 	"date": "DATE", "timestamp": "TIMESTAMP", "instant": "TIMESTAMPTZ",
 }
 
