@@ -180,28 +180,18 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 // placeLogged returns where a live file of a table is: below the table's root, or where its absolute path
 // says, if the scope of the table has that place.
 func placeLogged(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
-	rest, isPath := strings.CutPrefix(file, "file:")
-	if isPath = isPath || path.IsAbs(file); isPath { // file:/a, file:///a and /a, all with percent-encoding
-		file = "file:///" + strings.TrimLeft(strings.TrimPrefix(rest, "//localhost/"), "/")
-	}
-	switch {
-	case store.IsURL(file):
-		if file, err = scope.Resolve(file); err != nil {
-			return "", "", err
+	if delta.IsAbsolute(file) {
+		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
+			return name, "", err
 		}
-		if at, err = store.Parse(file); err != nil {
+		if at, err = store.Parse(name); err != nil {
 			return "", "", err
 		}
 		name, query = splitQuery(at)
 		return name, query, nil
-	case isPath:
-		if name, err = scope.Resolve(file); err == nil {
-			name, err = place.Local(name)
-		}
-		return name, "", err
-	case strings.Contains(file, "://"):
-		return "", "", stream.Dataf(root, "a live file of this table is in a store of an unknown kind: %s", file)
-	case at.Bucket != "":
+	}
+	file = strings.TrimPrefix(file, "./")
+	if at.Bucket != "" {
 		name, query = splitQuery(at.WithKey(at.Key + file))
 		return name, query, nil
 	}
