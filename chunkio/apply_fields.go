@@ -202,7 +202,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 	}
 	def := make([]int16, rows)
 	if text == hiveNull {
-		return format.Guard(func() error { return writer.Put(chunk, []parquet.ByteArray{}, def, nil) })
+		return format.Guard(func() error { return putNulls(chunk, def, nil) })
 	}
 	if a.partitionType(c.Part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
