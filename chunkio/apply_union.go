@@ -65,8 +65,8 @@ func nodeOf(name, typ string) schema.Node {
 		logical = schema.NoLogicalType{}
 	case "date":
 		logical, physical = schema.DateLogicalType{}, parquet.Types.Int32
-	case "timestamp":
-		logical, physical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), parquet.Types.Int64
+	case "timestamp", "timestamp_ntz":
+		logical, physical = schema.NewTimestampLogicalType(typ == "timestamp", schema.TimeUnitMicros), parquet.Types.Int64
 	default:
 		return writer.NumberOf(typ).Node(name, false)
 	}

@@ -145,7 +145,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	}
 	list := &fileList{
 		table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
-		schema: s.Columns, keys: newKeyTexts(s.Partitions),
+		schema: s.Schema, keys: newKeyTexts(s.Partitions),
 	}
 	scope, err := place.NewScope(name, []string{arg}, a.opt.Allow)
 	if err != nil {
@@ -212,7 +212,7 @@ func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, 
 		if at == nil {
 			at = []string{leaf.Name}
 		}
-		typ, ok := delta.Find(l.schema, at)
+		typ, ok := l.schema.Find(at)
 		if !ok || slices.ContainsFunc(l.keys.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
 			continue
 		}
@@ -232,10 +232,10 @@ func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, 
 // addAbsent adds the columns of a table's schema that none of the files has yet, null in all rows. Of those within structs
 // nothing is known.
 func (b *catalogBuilder) addAbsent() {
-	if !b.union {
+	if !b.union || b.list.schema == nil {
 		return
 	}
-	for _, f := range b.list.schema {
+	for _, f := range b.list.schema.Fields {
 		name := leafName{name: f.Name}
 		if _, there := b.index[name]; there || f.Type == "" || slices.Contains(b.keys, f.Name) {
 			continue

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -144,7 +143,10 @@ func keyList(keys []string) string {
 
 // keyType is the type that the schema of the files' table has for a partition key; empty for bare files.
 func (l *fileList) keyType(key string) string {
-	typ, _ := delta.Find(l.schema, []string{key})
+	if l.schema == nil {
+		return ""
+	}
+	typ, _ := l.schema.Find([]string{key})
 	return typ
 }
 

@@ -33,7 +33,7 @@ type fileList struct {
 	last    string   // path of the last record, without its query
 
 	table    *stream.Table // that the files are of; nil for bare files
-	schema   []delta.Field // of the table; nil for bare files, and if a plan has told what its footers are
+	schema   *delta.Schema // of the table; nil for bare files, and if a plan has told what its footers are
 	plan     string        // the plan file that names the files, as people may see it; empty without one
 	finders  []finder      // the folders and globs that the files were found by
 	lists    []string      // the @lists that named them, without the @

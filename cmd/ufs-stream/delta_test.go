@@ -61,13 +61,13 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 // versions of rows, columns of other versions, narrower numbers, none of a column that is newer. Select, plan, shards,
 // apply, convert and the query agree. DuckDB computes what must come out.
 func TestDeltaSchema(t *testing.T) {
-	at := plantDelta(t, []string{"n long", "f double", "s long", "x double", "added double", "late integer", "note string", `l {"type":"array","elementType":"long","containsNull":true}`, "old date"}, nil,
+	at := plantDelta(t, []string{"n long", "f double", "s long", "x double", "added double", "late integer", "note string", `l {"type":"array","elementType":"long","containsNull":true}`, "old date", "seen timestamp_ntz"}, nil,
 		dataFile{at: "t/a.parquet", query: `SELECT i::INT AS n, (i * 1.1)::FLOAT AS f, (i % 7)::SMALLINT AS s, sin(i) AS x, [i, i * i % 5]::INT[] AS l, DATE '2026-01-01' AS old,
 			i AS "_row-id-col-0b1c", i // 9 AS "_row-commit-version-col-77" FROM range(30) r(i)`},
 		dataFile{at: "t/b.parquet", query: `SELECT 1.5::DOUBLE AS gone, i * 5000000001 AS n, (i * 1.1)::DOUBLE AS f, i % 5 AS s, cos(i) AS x, (i * i * 1.5)::DOUBLE AS added, [i, 3000000000 + i]::BIGINT[] AS l,
 			DATE '2026-01-02' AS old FROM range(25) r(i)`})
-	const want = `SELECT n::BIGINT AS n, f::DOUBLE AS f, s::BIGINT AS s, x, NULL::DOUBLE AS added, l[1]::BIGINT AS "l[0]", l[2]::BIGINT AS "l[1]", NULL::INT AS late, NULL::VARCHAR AS note, old FROM 't/a.parquet'
-		UNION ALL SELECT n, f, s, x, added, l[1], l[2], NULL, NULL, old FROM 't/b.parquet'`
+	const want = `SELECT n::BIGINT AS n, f::DOUBLE AS f, s::BIGINT AS s, x, NULL::DOUBLE AS added, l[1]::BIGINT AS "l[0]", l[2]::BIGINT AS "l[1]", NULL::INT AS late, NULL::VARCHAR AS note, old, NULL::TIMESTAMP AS seen FROM 't/a.parquet'
+		UNION ALL SELECT n, f, s, x, added, l[1], l[2], NULL, NULL, old, NULL FROM 't/b.parquet'`
 	flags := []string{at("t"), "--missing", "mean", "-k", "7", "--method", "greedy"}
 	one := selection(t, flags...)
 	if one.Features != 7 {
@@ -84,9 +84,10 @@ func TestDeltaSchema(t *testing.T) {
 		t.Errorf("of shards: got %s, want %s", got, want)
 	}
 	must(t, append([]string{"select", "-o", at("sel.json")}, flags...)...)
-	order := "SELECT " + chosenNames(one) + `, late, note, old FROM (` + want + ")"
-	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "late,note,old"}
+	order := "SELECT " + chosenNames(one) + `, late, note, old, seen FROM (` + want + ")"
+	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "late,note,old,seen"}
 	same(t, at(""), must(t, append(apply, "--format", "sql")...), order)
+	same(t, at(""), must(t, append([]string{"select", "--format", "sql"}, flags...)...), "SELECT "+chosenNames(one)+" FROM ("+want+")")
 	must(t, append(apply, "-o", at("out"))...) // a folder, whose files have all of the columns in one type
 	same(t, at(""), "FROM 'out/*.parquet'", order)
 	must(t, "convert", at("t"), "-o", at("copy"))

@@ -2,28 +2,34 @@ package delta
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// Schema is the columns of a table, or the fields of a struct in it.
+type Schema struct {
+	Fields []Field
+	index  map[string]int // by the name in lower case, as names differ by more than the case of their letters
+}
+
 // Field is a column of a table's schema, or a field in one. Of its types, which are named as those of columns of data
-// files are, primitive ones have a Type, structs Fields, and lists an Element; others, as maps, have none of these.
+// files are, primitive ones have a Type, structs a Struct, and lists an Element; others, as maps, have none of these.
 type Field struct {
 	Name    string
 	Type    string
-	Fields  []Field
+	Struct  *Schema
 	Element *Field
 }
 
-// schemaBytes is about what a byte of a schema's text takes as Fields while it is read: of 100,000 columns that
-// were all primitive it was 5.
-const schemaBytes = 8
+// schemaBytes is more than a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
+const schemaBytes = 16
 
-// columns are the columns of the table's schema; nil if the log tells none, which the protocol does not allow and
-// short logs of other tools do: the data files tell them then.
-func (t *table) columns(m *metaData) ([]Field, error) {
+// schema is that of the table; nil if the log tells none, which the protocol does not allow and
+// short logs of other tools do: the data files tell the columns then.
+func (t *table) schema(m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil
 	}
@@ -32,87 +38,76 @@ func (t *table) columns(m *metaData) ([]Field, error) {
 		return nil, err
 	}
 	defer t.budget.free(need)
-	var s typeJSON
-	err := json.Unmarshal([]byte(m.SchemaString), &s)
-	if err == nil && s.kind != "struct" {
-		err = fmt.Errorf("it is of type %q, and a table is a struct", s.kind)
+	var document any
+	err := json.Unmarshal([]byte(m.SchemaString), &document)
+	whole := newField("", document)
+	if err == nil && whole.Struct == nil {
+		err = errors.New("it is no struct, as the schema of a table is")
 	}
 	if err != nil {
 		e := stream.Dataf(t.place(logFolder), "the schema in the metaData action cannot be read: %w", err)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return nil, e
 	}
-	return s.field("").Fields, nil
+	return whole.Struct, nil
 }
 
-// typeJSON is a type as a schema has it: the name of a primitive one, or an object.
-type typeJSON struct {
-	kind    string
-	fields  []fieldJSON
-	element *typeJSON
-}
-
-type fieldJSON struct {
-	Name string
-	Type typeJSON
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *typeJSON) UnmarshalJSON(text []byte) error {
-	if len(text) > 0 && text[0] == '"' {
-		return json.Unmarshal(text, &t.kind)
-	}
-	var object struct {
-		Type        typeJSON
-		Fields      []fieldJSON
-		ElementType *typeJSON
-	}
-	err := json.Unmarshal(text, &object)
-	t.kind, t.fields, t.element = object.Type.kind, object.Fields, object.ElementType
-	return err
-}
-
-// field is a field of that name and this type.
-func (t *typeJSON) field(name string) Field {
-	f := Field{Name: name, Type: typeNames[t.kind]}
-	switch {
-	case strings.HasPrefix(t.kind, "decimal(") || t.kind == "decimal":
-		f.Type = strings.ReplaceAll(t.kind, " ", "")
-		if t.kind == "decimal" {
+// newField makes a field of a type as the document of a schema has it: the name of a primitive one, or an object.
+func newField(name string, document any) Field {
+	f := Field{Name: name}
+	switch d := document.(type) {
+	case string:
+		f.Type = typeNames[d]
+		if d == "decimal" {
 			f.Type = "decimal(10,0)"
+		} else if strings.HasPrefix(d, "decimal(") {
+			f.Type = strings.ReplaceAll(d, " ", "")
 		}
-	case t.kind == "struct":
-		f.Fields = make([]Field, len(t.fields))
-		for i := range t.fields {
-			f.Fields[i] = t.fields[i].Type.field(t.fields[i].Name)
+	case map[string]any:
+		fields, isStruct := d["fields"].([]any)
+		switch {
+		case d["type"] == "struct" && isStruct:
+			f.Struct = newSchema(fields)
+		case d["type"] == "array":
+			element := newField("", d["elementType"])
+			f.Element = &element
 		}
-	case t.kind == "array" && t.element != nil:
-		element := t.element.field("")
-		f.Element = &element
 	}
 	return f
+}
+
+func newSchema(fields []any) *Schema {
+	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
+	for _, document := range fields {
+		d, _ := document.(map[string]any) // of anything else there is no name and no type
+		name, _ := d["name"].(string)
+		s.index[strings.ToLower(name)] = len(s.Fields)
+		s.Fields = append(s.Fields, newField(name, d["type"]))
+	}
+	return s
 }
 
 // typeNames are the primitive types as columns of data files call them.
 var typeNames = map[string]string{
 	"byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float", "double": "double", "boolean": "bool",
-	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp",
+	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
 }
 
 // Find returns the type that the schema has for a column of a data file, which lies at that path: list<…> of a list.
 // There is none in the schema if ok is false, and none to compare with if it is empty.
-func Find(fields []Field, path []string) (typ string, ok bool) {
+func (s *Schema) Find(path []string) (typ string, ok bool) {
 	var at *Field
 	for _, name := range path {
-		if at != nil && at.Fields == nil { // a list of structs, or a map
-			return "", true
-		}
 		if at != nil {
-			fields = at.Fields
+			if s = at.Struct; s == nil { // in a list of structs, or a map
+				return "", true
+			}
 		}
-		if at = findField(fields, name); at == nil {
+		i, there := s.index[strings.ToLower(name)]
+		if !there {
 			return "", false
 		}
+		at = &s.Fields[i]
 	}
 	switch {
 	case at == nil:
@@ -121,21 +116,6 @@ func Find(fields []Field, path []string) (typ string, ok bool) {
 		return "list<" + at.Element.Type + ">", true
 	}
 	return at.Type, true
-}
-
-// findField finds a field by its name, which is told from others by more than the case of its letters.
-func findField(fields []Field, name string) *Field {
-	for i := range fields {
-		if fields[i].Name == name {
-			return &fields[i]
-		}
-	}
-	for i := range fields {
-		if strings.EqualFold(fields[i].Name, name) {
-			return &fields[i]
-		}
-	}
-	return nil
 }
 
 // Widens reports whether values of a data file's type are values of the table's: the same, or one that the protocol
@@ -164,7 +144,7 @@ func Widens(file, table string) bool {
 		return scale >= ownScale && precision-ownPrecision >= scale-ownScale
 	}
 	switch file + " " + table {
-	case "float double", "date timestamp", "int96 timestamp", "null " + table,
+	case "float double", "date timestamp_ntz", "timestamp timestamp_ntz", "int96 timestamp_ntz", "int96 timestamp", "null " + table,
 		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // which are texts, or bytes, however a writer calls them
 		return true
 	}
