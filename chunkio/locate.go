@@ -229,7 +229,7 @@ func (a *applier) textType(columns []intake.Column, c copier.Column) string {
 	if at < 0 {
 		return ""
 	}
-	typ := [...]string{
+	typ := map[intake.Kind]string{
 		intake.Unknown: "double", intake.Bool: "bool", intake.Count: "int64", intake.Int: "int64", intake.Uint: "uint64", intake.Float: "double",
 		intake.Date: "date", intake.Local: "timestamp", intake.UTC: "instant", intake.Text: "string",
 	}[columns[at].Kind]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -118,7 +119,9 @@ func duckDBColumn(b chunkio.Batch, c Column, v chunkio.Value) string {
 	case c.Key:
 		text = quoteDuckDB(v.Folder)
 	case b.Format == "NDJSON":
-		text = jsonValue(v.Paths)
+		if text = jsonValue(v.Paths); v.Type != "string" || b.Text.TextNulls {
+			text = withoutNulls(text, text, b.Text)
+		}
 	case b.Format == "CSV":
 		text = quoteDuckDB(c.Name)
 	}
@@ -258,33 +261,55 @@ func (r *Recipe) duckDBRows(b chunkio.Batch, files, arguments string) string {
 	if single {
 		rows = fmt.Sprintf("(FROM %s WHERE %s IS NOT NULL)", rows, quoteDuckDB(t.Names[0]))
 	}
-	return r.withoutNulls(b, rows)
+	return r.selectRows(b, rows)
 }
 
-// withoutNulls makes null what stands for a missing value in rows of texts.
-func (r *Recipe) withoutNulls(b chunkio.Batch, rows string) string {
+// selectRows reads rows of texts with null in place of what stands for a missing value.
+func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {
+		own := quoteDuckDB(c.Name)
 		switch v := b.Values[k]; {
 		case v.Folder != "":
 			list = append(list, quoteDuckDB(v.Folder))
 		case c.Key || v.Absent:
+		case v.Type == "string" && b.Text.TextNulls:
+			list = append(list, withoutNulls(own, trimmed(own), b.Text)+" AS "+own)
 		case v.Type == "string":
-			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", quoteDuckDB(c.Name)))
+			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", own))
 		default:
 			fit = append(fit, duckDBString(c.Name))
 		}
 	}
 	if len(fit) > 0 {
-		nulls := make([]string, len(b.Text.Nulls))
-		for i, s := range b.Text.Nulls {
-			nulls[i] = duckDBString(s)
-		}
-		trimmed := fmt.Sprintf(`trim(COLUMNS([%s]), E' \t')`, strings.Join(fit, ", "))
-		list = append(list, fmt.Sprintf("CASE WHEN %s NOT IN (%s) THEN %[1]s END", trimmed, strings.Join(nulls, ", ")))
+		text := trimmed("COLUMNS([" + strings.Join(fit, ", ") + "])")
+		list = append(list, withoutNulls(text, text, b.Text))
 	}
 	if len(list) == 0 {
 		return rows
 	}
 	return fmt.Sprintf("(\n  SELECT %s\n  FROM %s)", strings.Join(list, ", "), rows)
+}
+
+// trimmed takes the blanks off a text.
+func trimmed(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
+
+// withoutNulls is a value, or null if its text stands for a missing one.
+func withoutNulls(value, text string, layout *chunkio.TextLayout) string {
+	if len(layout.Nulls) == 0 {
+		return value
+	}
+	nulls := make([]string, len(layout.Nulls))
+	for i, s := range layout.Nulls {
+		nulls[i] = duckDBString(s)
+	}
+	numbers := ""
+	if len(layout.Numbers) > 0 {
+		list := make([]string, len(layout.Numbers))
+		for i, x := range layout.Numbers {
+			list[i] = duckDBString(strconv.FormatFloat(x, 'g', -1, 64)) + "::DOUBLE"
+		}
+		numbers = fmt.Sprintf(" AND coalesce(TRY_CAST(%s AS DOUBLE) NOT IN (%s), true)", text, strings.Join(list, ", "))
+	}
+	return fmt.Sprintf("CASE WHEN %s NOT IN (%s)%s THEN %s END", text, strings.Join(nulls, ", "), numbers, value)
 }

@@ -19,7 +19,7 @@ import (
 type csvRows struct {
 	cutter
 	comma   rune
-	header  bool
+	layout  *Layout
 	columns []Column
 	notes   []stream.Text
 	size    int64 // of the sample in rows
@@ -33,8 +33,8 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // newCSV reads the header and infers the types of the columns from the sample. A row of nothing but
 // numbers is no header, unless they count from 0, as those of pandas do.
-func newCSV(c cutter, tabs bool) (*csvRows, error) {
-	r := &csvRows{cutter: c}
+func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
+	r := &csvRows{cutter: c, layout: opt.layout(true)}
 	r.quotes = true
 	first, err := r.sample(64 << 10)
 	if err != nil {
@@ -58,6 +58,7 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 	if !tabs {
 		r.comma = separator(first.data)
 	}
+	r.layout.Separator = r.comma
 	in := r.reader(first.data)
 	header, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -67,7 +68,7 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
 	}
 	if names := namesOf(header); names != nil {
-		r.header = true
+		r.layout.Header = true
 		r.skip(int(in.InputOffset()))
 		err = r.named(names)
 	} else {
@@ -290,5 +291,5 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 // about implements rows.
 func (r *csvRows) about() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
-	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Layout: &Layout{Separator: r.comma, Header: r.header, Nulls: nullSpellings}}
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Layout: r.layout}
 }

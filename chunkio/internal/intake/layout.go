@@ -14,12 +14,36 @@ import (
 type Layout struct {
 	Separator rune     // of CSV; 0 for NDJSON
 	Header    bool     // the first row of CSV has the names
-	Nulls     []string // what a field of CSV that is no text is where its value is missing, blanks aside
 	Names     []string // of the columns, in the order of the fields of CSV
+	// Nulls are the values that stand for a missing one, blanks aside, and Numbers those however they are written. Of
+	// texts only an empty field is missing, unless these were given (TextNulls).
+	Nulls     []string
+	Numbers   []float64
+	TextNulls bool
 }
 
 // nullSpellings are the fields that isNull holds of.
 var nullSpellings = []string{"", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None"}
+
+// layout is what the options say of the layout of a text, of CSV or not.
+func (o Options) layout(isCSV bool) *Layout {
+	l := new(Layout)
+	switch {
+	case o.Nulls != nil:
+		l.Nulls, l.TextNulls = []string{""}, true
+		for _, s := range o.Nulls {
+			if s = trim(s); !slices.Contains(l.Nulls, s) {
+				l.Nulls = append(l.Nulls, s)
+			}
+			if x, ok := parseFloat(s); ok {
+				l.Numbers = append(l.Numbers, x)
+			}
+		}
+	case isCSV, len(o.Types) > 0: // a member of NDJSON is a text only if a type is asked for
+		l.Nulls = nullSpellings
+	}
+	return l
+}
 
 // namesIn are the names of columns.
 func namesIn(columns []Column) []string {

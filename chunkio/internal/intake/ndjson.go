@@ -17,6 +17,7 @@ import (
 // a.b, and the values of an array a[0], a[1], …. A member that a line lacks is a null there.
 type ndjsonRows struct {
 	cutter
+	layout  *Layout
 	columns []Column
 	size    int64
 
@@ -27,8 +28,8 @@ type ndjsonRows struct {
 // mostColumns bounds the columns: more are keys that should be values.
 const mostColumns = 1 << 20
 
-func newNDJSON(c cutter) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c}
+func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
+	r := &ndjsonRows{cutter: c, layout: opt.layout(false)}
 	first, err := r.sample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -253,5 +254,5 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 
 // about implements rows.
 func (r *ndjsonRows) about() Table {
-	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size, Layout: new(Layout)}
+	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size, Layout: r.layout}
 }

@@ -139,9 +139,9 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	var r rows
 	switch in.Format {
 	case CSV, TSV:
-		r, err = newCSV(c, in.Format == TSV)
+		r, err = newCSV(c, in.Format == TSV, opt)
 	case NDJSON:
-		r, err = newNDJSON(c)
+		r, err = newNDJSON(c, opt)
 	case NPY:
 		r, err = newNPY(c, in.At, opt)
 	case Avro:
