@@ -191,16 +191,13 @@ func (c *catalog) foldersTellKeys(i int) (bool, error) {
 	if err != nil || c.list.keys == nil {
 		return len(keys) > 0, err
 	}
-	folders, texts, err := hiveParts(path)
-	if err != nil || len(folders) != len(keys) {
-		return false, nil // whatever is wrong with folders that nothing is read from
-	}
+	folders, texts, fault := hiveParts(path) // which matters only if keys are read from them
+	same := fault == nil && len(folders) == len(keys) && len(keys) > 0
 	for k, key := range keys {
-		if at := slices.Index(folders, key); at < 0 || texts[at] != values[k] {
-			return false, nil
-		}
+		at := slices.Index(folders, key)
+		same = same && at >= 0 && texts[at] == values[k]
 	}
-	return len(keys) > 0, nil
+	return same, nil
 }
 
 // keyValue is the value of a partition key in file i, as others find it. DuckDB takes the folder key=null for a null.

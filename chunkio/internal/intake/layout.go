@@ -22,8 +22,10 @@ type Layout struct {
 	TextNulls bool
 }
 
-// nullSpellings are the fields that isNull holds of.
-var nullSpellings = []string{"", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None"}
+// nullSpellings are the fields that isNull holds of: those of pandas, and Null.
+var nullSpellings = []string{
+	"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "Null", "n/a", "nan", "null",
+}
 
 // layout is what the options say of the layout of a text, of CSV or not.
 func (o Options) layout(isCSV bool) *Layout {
