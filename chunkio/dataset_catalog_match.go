@@ -61,17 +61,21 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 
 // beginLeaves makes the leaves of the first file those of the dataset, and returns where they are in it, as matchLeaves does.
 func (b *catalogBuilder) beginLeaves(path string, leaves []format.Leaf, names []leafName, in []bool) (order []int32) {
+	all := !slices.Contains(in, false)
+	b.leaves = make([]format.Leaf, 0, len(leaves)) // at once, as there may be millions
 	for i, l := range leaves {
-		if in != nil && !in[i] {
+		if !all && !in[i] {
 			continue
 		}
 		at := len(b.leaves)
 		if b.index[names[i]] = at; l.Refused {
 			b.refusing[at] = path
 		}
-		b.leaves, order = append(b.leaves, l), append(order, int32(i))
+		if b.leaves = append(b.leaves, l); !all {
+			order = append(order, int32(i))
+		}
 	}
-	if len(b.leaves) == len(leaves) {
+	if all {
 		return nil
 	}
 	return b.shared(order)

@@ -49,17 +49,21 @@ func (h *handOnFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
 	}
+	endings := map[string]string{
+		".arrow": "Arrow", ".ipc": "Arrow", ".feather": "Arrow", ".arrows": "Arrow", ".avro": "Avro",
+		".npy": "NumPy arrays", ".svm": "libsvm", ".libsvm": "libsvm", ".bz2": "text compressed with bzip2",
+	}
 	for _, in := range inputs {
-		if in == "-" {
-			return recipe.CheckDuckDB(in, recipe.StandardInput, "")
-		}
 		base := strings.ToLower(place.Base(in))
-		form := map[string]string{
-			".arrow": "Arrow", ".ipc": "Arrow", ".feather": "Arrow", ".arrows": "Arrow", ".avro": "Avro",
-			".npy": "NumPy arrays", ".svm": "libsvm", ".libsvm": "libsvm", ".bz2": "text compressed with bzip2",
-		}[filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))]
-		if form != "" && !place.IsFolder(in) {
-			return recipe.CheckDuckDB(in, form, "")
+		form, known := endings[filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))]
+		switch {
+		case in == "-":
+			form = recipe.StandardInput
+		case !known || place.IsFolder(in): // its bytes will tell
+			form = "Parquet"
+		}
+		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -15,10 +15,12 @@ import (
 // StandardInput is the format of an input that comes on it.
 const StandardInput = "standard input"
 
-// CheckDuckDB refuses a file that DuckDB cannot read by itself: file is its name, format as people call it, and packing
-// the compression, gz, zst or bz2.
+// CheckDuckDB refuses a file that DuckDB cannot read by itself, or not with what a query may hold: file is its name, format
+// as people call it, and packing the compression, gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
-	switch {
+	switch given := place.Parameters(file); {
+	case len(given) > 0:
+		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(given, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
@@ -34,18 +36,15 @@ func CheckDuckDB(file, format, packing string) error {
 		place.Name(file), format)
 }
 
-// checkDuckDB refuses files that DuckDB cannot read by itself, or not with what a query may hold.
+// checkDuckDB refuses files of which CheckDuckDB refuses one.
 func (r *Recipe) checkDuckDB() error {
 	if len(r.Batches) == 0 {
 		return stream.Usagef("{format} sql: nothing tells which files the query is to read; use apply with them, or select FROM a table that has them with {from} TABLE")
 	}
 	for _, b := range r.Batches {
-		if err := CheckDuckDB(b.Files[0], b.Format, b.Packing); err != nil {
-			return err
-		}
-		for _, f := range b.Files {
-			if given := place.Parameters(f); len(given) > 0 {
-				return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(f), strings.Join(given, ", "))
+		for _, file := range b.Files {
+			if err := CheckDuckDB(file, b.Format, b.Packing); err != nil {
+				return err
 			}
 		}
 	}

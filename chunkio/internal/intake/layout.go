@@ -22,9 +22,11 @@ type Layout struct {
 	TextNulls bool
 }
 
+const minus = "-"
+
 // nullSpellings are the fields that isNull holds of: those of pandas, and Null.
 var nullSpellings = []string{
-	"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "Null", "n/a", "nan", "null",
+	"", "#N/A", "#N/A N/A", "#NA", minus + "1.#IND", minus + "1.#QNAN", minus + "NaN", minus + "nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "Null", "n/a", "nan", "null",
 }
 
 // layout is what the options say of the layout of a text, of CSV or not.
