@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -72,7 +73,17 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Version              string    // of an object
 		Modified             time.Time // of a local file
 		Columns              []column
+		Texts                *TextOptions  `json:",omitempty"` // that a file of rows was read with, and
+		Kinds                []intake.Kind `json:",omitempty"` // what its columns were found to be, beside other files
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	if rows := a.catalog.texts.rowsOf(a.catalog.path(i)); rows != nil {
+		texts := a.opt.Texts
+		texts.Recorded = false
+		what.Texts = &texts
+		for _, c := range rows.table.Columns {
+			what.Kinds = append(what.Kinds, c.Kind)
+		}
+	}
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {

@@ -100,9 +100,28 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 // than an eighth of the memory: one by one, 1,000 files at 50 ms would take a minute.
 const footersAhead = 16
 
-// catalog is openCatalog of what access finds. The ends of objects are fetched ahead, and long
-// footers of local files are parsed side by side.
+// catalog is openCatalog of what access finds, once more where a file turns out to have identifiers in a column that
+// files before it have as numbers.
 func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
+	if err := a.opt.Texts.Check(); err != nil {
+		return nil, err
+	}
+	c, err := a.openList(ctx, list, f, how)
+	for a.texts.forgetNumbers() {
+		c, err = a.openList(ctx, list, f, how)
+	}
+	if err == nil {
+		err = a.texts.checkNames(a.opt.Texts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// openList is openCatalog of what access finds. The ends of objects are fetched ahead, and long
+// footers of local files are parsed side by side.
+func (a *access) openList(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -30,10 +30,10 @@ const mostCategoryBytes = 256
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
 		what, remedy := e.typ, ""
-		switch e.why {
-		case "text":
-			what = e.why
-		case "":
+		switch {
+		case e.typ == "string":
+			what = "text"
+		case e.why == "":
 			what, remedy = "a number", "; not named as categories, it is a feature"
 		}
 		e.why, e.refused = what+" of "+c.Why+remedy, false

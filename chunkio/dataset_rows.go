@@ -40,7 +40,16 @@ type takenIn struct {
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
 func (t *takenIn) open(in Input, memory int64) (format.File, error) {
-	return parquet.Open(&takenInput{in, t}, memory)
+	f, err := parquet.Open(&takenInput{in, t}, memory)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range f.Leaves() {
+		if i < len(t.table.Columns) && t.table.Columns[i].Why != "" && !l.Refused {
+			f.Leaves()[i].Why = t.table.Columns[i].Why
+		}
+	}
+	return f, nil
 }
 
 // takenInput is the scratch file under the name of the file that its rows come from.
@@ -124,7 +133,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return &meteredReader{r, a.opt.Meter}, err
 	}
 	ended := a.takingIn(from.Name)
-	opt := intake.Options{TextOptions: a.opt.Texts, Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Exact: a.staysWhole, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -136,6 +145,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	}
 	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
 	a.texts.addDoubts(rows.table.Doubts)
+	a.texts.addTypes(rows.table.Columns)
 	a.tell(from.Name, rows.table, where)
 	return rows, nil
 }
@@ -233,6 +243,13 @@ func (a *access) mayBeText(column string) bool {
 	}
 	o := &a.opt
 	return column == o.Label || matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
+}
+
+// namesColumn reports whether the options name a column, and not only match it, as one whose numbers are read.
+func (a *access) namesColumn(column string) bool {
+	list, _, _ := strings.Cut(column, "[")
+	o := &a.opt
+	return !a.exact && (column == o.Weight || slices.Contains(o.Columns, column) || slices.Contains(o.Columns, list))
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

@@ -165,6 +165,9 @@ func peek(from *bufio.Reader) ([]byte, error) {
 
 // openStdin returns a catalog of what is kept of standard input, or the stream that is not kept.
 func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how cataloging) (c *catalog, once io.Reader, err error) {
+	if err := a.opt.Texts.Check(); err != nil {
+		return nil, nil, err
+	}
 	s := NewStdin(in)
 	a.lent = s == in
 	if once, err = s.begin(ctx, a); err != nil || once != nil {
@@ -172,6 +175,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	}
 	if c, err = openCatalog(ctx, list, f, s.open, how); err == nil {
 		c.texts = s.texts
+		err = s.texts.checkNames(a.opt.Texts)
 	}
 	return c, nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
@@ -47,6 +49,68 @@ type textTables struct {
 	least   int64               // and would have at least
 	triples tripleTables
 	doubts  []stream.Text // guesses about the files that may be wrong, each once
+
+	typed map[string]typed // the columns of rows, and whether they are identifiers
+}
+
+// typed is how the files of rows have a column.
+type typed struct{ number, identifier bool }
+
+// addTypes adds how a file has its columns. The caller holds t.mu, or is the only one.
+func (t *textTables) addTypes(columns []intake.Column) {
+	if t.typed == nil {
+		t.typed = map[string]typed{}
+	}
+	for _, c := range columns {
+		known := t.typed[c.Name]
+		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
+		known.identifier = known.identifier || c.Why != ""
+		t.typed[c.Name] = known
+	}
+}
+
+// rowsOf is what a file of rows was taken in as; nil for other files.
+func (t *textTables) rowsOf(name string) *takenIn {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.rows[name]
+}
+
+// isIdentifier reports whether a file that was taken in has a column as identifiers.
+func (t *textTables) isIdentifier(column string) bool { return t.typed[column].identifier }
+
+// forgetNumbers forgets the files that have numbers where others have identifiers, which are text in all of them
+// then. It reports whether there are any.
+func (t *textTables) forgetNumbers() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mixed := map[string]bool{}
+	for name, c := range t.typed {
+		if c.number && c.identifier {
+			mixed[name] = true
+			t.typed[name] = typed{identifier: true}
+		}
+	}
+	if len(mixed) == 0 {
+		return false
+	}
+	maps.DeleteFunc(t.rows, func(_ string, rows *takenIn) bool {
+		return slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && c.Why == "" })
+	})
+	return true
+}
+
+// checkNames refuses types of columns that no file of rows has.
+func (t *textTables) checkNames(opt TextOptions) error {
+	if opt.Recorded {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return opt.Unmatched(slices.Sorted(maps.Keys(t.typed)))
 }
 
 // mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.

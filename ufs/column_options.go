@@ -64,7 +64,7 @@ func (q *Request) takeColumnOption(name, text string) (known bool, err error) {
 	for _, o := range textOptions {
 		if o.name == name {
 			*o.of(&q.Texts), err = splitNames(text)
-			known = true
+			known, q.Texts.Recorded = true, true
 		}
 	}
 	switch name {
@@ -97,8 +97,8 @@ func (q *Request) takeColumnOptions(recorded map[string]any) error {
 func textsOr(t, other chunkio.TextOptions) chunkio.TextOptions {
 	t.Header = cmp.Or(t.Header, other.Header)
 	for _, o := range textOptions {
-		if own := o.of(&t); *own == nil {
-			*own = *o.of(&other)
+		if own, recorded := o.of(&t), *o.of(&other); *own == nil && recorded != nil {
+			*own, t.Recorded = recorded, t.Recorded || other.Recorded
 		}
 	}
 	return t

@@ -209,7 +209,7 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 }
 
 func (s *avroSchema) add(name string, k Kind) int {
-	s.columns = append(s.columns, Column{name, k})
+	s.columns = append(s.columns, Column{Name: name, Kind: k})
 	return len(s.columns) - 1
 }
 

@@ -249,10 +249,10 @@ func (r *csvRows) notUTF8(line int64, column string) error {
 
 // observe implements rows.
 func (r *csvRows) observe(p piece, o *observed) error {
-	return r.each(p, func(_ int64, record []string) error {
+	return r.each(p, func(line int64, record []string) error {
 		for j, s := range record {
 			if c := &o.columns[j]; c.Kind != Text {
-				c.Kind = join(c.Kind, kindOf(s))
+				c.see(kindOf(s), trim(s), line)
 			}
 		}
 		o.rows++
@@ -266,11 +266,15 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 	return r.each(p, func(line int64, record []string) error {
 		at := b.rows
 		for j, s := range record {
-			switch c := columns[j]; {
+			c := &columns[j]
+			if c.changes(s) {
+				return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, spelt: true}
+			}
+			switch {
 			case c.Kind != Text:
 				v, null, ok := parse(c.Kind, s)
 				if !ok {
-					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s}
+					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, fixed: c.fixed}
 				}
 				b.cells[at], b.there[at] = v, !null
 			case !utf8.ValidString(s):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -20,8 +21,9 @@ type ndjsonRows struct {
 	columns []Column
 	size    int64
 
-	once  sync.Once
-	index map[string]int // of the columns that are written
+	once    sync.Once
+	index   map[string]int  // of the columns that are written
+	parents map[string]bool // the objects and arrays that these are in
 }
 
 // mostColumns bounds the columns: more are keys that should be values.
@@ -41,7 +43,7 @@ func newNDJSON(c cutter) (*ndjsonRows, error) {
 	if err := r.observe(first, o); err != nil {
 		return nil, err
 	}
-	r.columns, r.size = o.columns, o.rows
+	r.columns, r.size = withoutParents(o.columns), o.rows
 	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }
@@ -187,28 +189,64 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 
 // observe implements rows.
 func (r *ndjsonRows) observe(p piece, o *observed) error {
-	return r.each(p, func(int64) error {
+	at := int64(0)
+	return r.each(p, func(line int64) error {
 		o.rows++
+		at = line
 		return nil
 	}, func(name, value []byte, quoted bool) error {
-		if j, ok := o.index[string(name)]; ok {
-			if c := &o.columns[j]; c.Kind != Text {
-				c.Kind = join(c.Kind, kindOfJSON(value, quoted))
+		if _, ok := o.index[string(name)]; !ok {
+			if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
+				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
 			}
-			return nil
 		}
-		if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
-			return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
+		if c := o.column(name); c.Kind != Text {
+			c.see(kindOfJSON(value, quoted), string(value), at)
 		}
-		o.see(string(name), kindOfJSON(value, quoted))
 		return nil
 	})
+}
+
+// withoutParents are the columns but those that are null wherever they are no object or array: their members and
+// values are columns.
+func withoutParents(columns []Column) []Column {
+	parents := map[string]bool{}
+	for _, c := range columns {
+		if c.Kind == Unknown {
+			parents[c.Name] = false
+		}
+	}
+	if len(parents) == 0 {
+		return columns
+	}
+	for _, c := range columns {
+		markParents(c.Name, func(parent string) {
+			if _, null := parents[parent]; null {
+				parents[parent] = true
+			}
+		})
+	}
+	return slices.DeleteFunc(columns, func(c Column) bool { return c.Kind == Unknown && parents[c.Name] })
+}
+
+// markParents calls mark with the names of the objects and arrays that a value may be in.
+func markParents(name string, mark func(parent string)) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' || name[i] == '[' {
+			mark(name[:i])
+		}
+	}
 }
 
 // parse implements rows.
 func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
-	r.once.Do(func() { r.index = newObserved(columns).index }) // of one writing
+	r.once.Do(func() { // of one writing
+		r.index, r.parents = newObserved(columns).index, map[string]bool{}
+		for _, c := range columns {
+			markParents(c.Name, func(parent string) { r.parents[parent] = true })
+		}
+	})
 	index := r.index
 	last := make([]int, len(columns)) // row that last had the member, from 1
 	next := 0                         // where the next member stands most likely
@@ -224,6 +262,9 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		if j >= len(columns) || columns[j].Name != string(name) {
 			var ok bool
 			if j, ok = index[string(name)]; !ok {
+				if !quoted && string(value) == "null" && r.parents[string(name)] {
+					return nil
+				}
 				return &misfit{column: string(name), added: true}
 			}
 		}
@@ -232,18 +273,20 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 			return fmt.Errorf("the member %q is there twice", name)
 		}
 		last[j] = started
-		c, at := columns[j], j*b.stride+started-1
+		c, at := &columns[j], j*b.stride+started-1
 		isNull := !quoted && string(value) == "null"
 		switch {
 		case isNull:
+		case !quoted && c.changes(string(value)):
+			return &misfit{column: c.Name, kind: c.Kind, value: string(value), spelt: true}
 		case c.Kind == Text:
 			b.setText(at, string(value))
 		default:
 			v, null, ok := parse(c.Kind, string(value))
-			if times := c.Kind >= Date; !ok || null || quoted != times {
-				return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
+			if times := c.Kind >= Date; !ok || !c.fixed && (null || quoted != times) {
+				return &misfit{column: c.Name, kind: c.Kind, value: string(value), fixed: c.fixed}
 			}
-			b.cells[at], b.there[at] = v, true
+			b.cells[at], b.there[at] = v, !null
 		}
 		return nil
 	})

@@ -113,7 +113,7 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 			if f.list {
 				name = fmt.Sprintf("%s[%d]", f.name, e)
 			}
-			r.columns = append(r.columns, Column{name, f.kind()})
+			r.columns = append(r.columns, Column{Name: name, Kind: f.kind()})
 		}
 	}
 	return nil

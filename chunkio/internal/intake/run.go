@@ -43,15 +43,23 @@ func newObserved(columns []Column) *observed {
 	return o
 }
 
-// see adds a value of a kind.
-func (o *observed) see(name string, k Kind) {
-	j, ok := o.index[name]
+// column is the column of a name, a new one where there is none.
+func (o *observed) column(name []byte) *Column {
+	j, ok := o.index[string(name)]
 	if !ok {
 		j = len(o.columns)
-		o.index[name] = j
-		o.columns = append(o.columns, Column{Name: name})
+		o.columns = append(o.columns, Column{Name: string(name)})
+		o.index[o.columns[j].Name] = j
 	}
-	o.columns[j].Kind = join(o.columns[j].Kind, k)
+	return &o.columns[j]
+}
+
+// see adds a value of a kind.
+func (c *Column) see(k Kind, s string, line int64) {
+	if k.whole() || k == Float {
+		c.note(s, line)
+	}
+	c.Kind = join(c.Kind, k)
 }
 
 // Output is where a Table is written to: Restart empties it.
@@ -63,13 +71,22 @@ type Output interface {
 // Write takes in an input and writes it as Parquet to out. Errors about the rows are
 // *stream.DataError that name the line.
 func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
+	if in.Format == NPY || in.Format == Avro { // which tell their types
+		opt.TextOptions = TextOptions{}
+	}
+	var err error
+	if opt.rules, err = opt.overrules(); err != nil {
+		return nil, err
+	}
 	t, columns, err := write(ctx, in, out, nil, opt)
 	wrong, ok := errors.AsType[*misfit](err)
-	if !ok {
+	switch {
+	case !ok:
 		return t, err
-	}
-	if in.Once {
-		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then"))
+	case wrong.fixed && wrong.kind != Local: // times may still turn out to have zones
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
+	case in.Once:
+		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}"))
 	}
 	wider, err := lookThrough(ctx, in, columns, opt)
 	if err != nil {
@@ -80,7 +97,7 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	}
 	t, _, err = write(ctx, in, out, wider, opt)
 	if wrong, ok := errors.AsType[*misfit](err); ok {
-		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or leave the column out with {exclude}"))
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}"))
 	}
 	return t, err
 }
@@ -123,6 +140,9 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 				*kind = Float
 			}
 		}
+	}
+	if in.Format == NDJSON {
+		seen.columns = withoutParents(seen.columns)
 	}
 	return seen.columns, err
 }
@@ -167,10 +187,10 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		used = columns
 		written := make([]Column, len(columns))
 		for j, c := range columns {
-			written[j] = Column{c.Name, opt.settled(c)}
+			written[j] = opt.settle(c)
 			opt.names += int64(len(c.Name))
 		}
-		t.Columns = written
+		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written))
 		if len(written) == 0 {
 			return noColumn(in.Name, about.LeftOut)
 		}

@@ -50,6 +50,12 @@ func join(a, b Kind) Kind {
 type Column struct {
 	Name string
 	Kind Kind
+	Why  string // why it is text though its values are numbers
+
+	spelled spelling  // marks of the numbers that were looked at
+	shows   *specimen // of a mark of identifiers
+	watch   spelling  // marks of further numbers that would change its kind
+	fixed   bool      // the kind is asked for
 }
 
 // Table is what was taken in.
@@ -86,6 +92,8 @@ type TextOptions struct {
 	Types  []string // COLUMN=TYPE each
 	Text   []string // columns, by name or glob, that are text whatever their values look like
 	Nulls  []string // the spellings of a missing value, in place of the usual ones
+	// Recorded tells that some come from the record of a run, whose input may have had other columns.
+	Recorded bool
 }
 
 // Options say how to take in.
@@ -97,22 +105,16 @@ type Options struct {
 	Exact func(column string) bool
 	// Text tells the columns that may become text where a value is no number: nobody asks for
 	// their numbers. Nil means none.
-	Text    func(column string) bool
-	Threads int
-	Memory  int64 // bytes in all
+	Text func(column string) bool
+	// Asked tells the columns whose numbers are asked for by name, whatever they look like. Nil means none.
+	Asked func(column string) bool
+	// Identifier tells the columns that have identifiers in another file of the same input. Nil means none.
+	Identifier func(column string) bool
+	Threads    int
+	Memory     int64 // bytes in all
 
 	names int64 // bytes of the names of all columns, once they are known
-}
-
-// settled is the kind that a column is written as.
-func (o Options) settled(c Column) Kind {
-	switch {
-	case c.Kind == Unknown, c.Kind.whole() && (o.Exact == nil || !o.Exact(c.Name)):
-		return Float
-	case c.Kind == Count:
-		return Int
-	}
-	return c.Kind
+	rules []overrule
 }
 
 // cell is a value of a batch: bits of an int64, a uint64 or a float64, or where a text lies.
