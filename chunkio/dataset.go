@@ -78,8 +78,10 @@ type Options struct {
 	// place: local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
-	// Texts overrule what is guessed about inputs that are text. They are given to Open.
-	Texts TextOptions
+	// Texts overrule what is guessed about inputs that are text. They are given to Open, and so are Numbers: columns
+	// of such inputs, beside those that Columns name, that are numbers though they look like identifiers.
+	Texts   TextOptions
+	Numbers []string
 
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
 	// were when it was made, without reading their footers again. Shard is the part of its rows

@@ -25,9 +25,10 @@ type access struct {
 	lent   bool            // texts are of a *Stdin, which closes them
 	looked map[string]bool // folders in stores where a table was looked for
 
-	exact   bool    // files of rows keep whole numbers whole, for copying
-	anyText bool    // and any column of theirs may turn out as text
-	direct  *direct // where the rows of a file go; nil for a scratch file
+	exact   bool            // files of rows keep whole numbers whole, for copying
+	anyText bool            // and any column of theirs may turn out as text
+	numbers map[string]bool // columns whose numbers are asked for by name; made where they are first looked up
+	direct  *direct         // where the rows of a file go; nil for a scratch file
 }
 
 func newAccess(opt Options) *access {

@@ -247,9 +247,15 @@ func (a *access) mayBeText(column string) bool {
 
 // namesColumn reports whether the options name a column, and not only match it, as one whose numbers are read.
 func (a *access) namesColumn(column string) bool {
+	if a.numbers == nil {
+		o := &a.opt
+		a.numbers = map[string]bool{o.Weight: true}
+		for _, name := range slices.Concat(o.Columns, o.Numbers) {
+			a.numbers[name] = true
+		}
+	}
 	list, _, _ := strings.Cut(column, "[")
-	o := &a.opt
-	return !a.exact && (column == o.Weight || slices.Contains(o.Columns, column) || slices.Contains(o.Columns, list))
+	return !a.exact && (a.numbers[column] || a.numbers[list])
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

@@ -19,6 +19,14 @@ func (e *evaluator) read(ctx context.Context) error {
 		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
 	}
 	e.q.readColumns(&opt)
+	for _, s := range e.Selections {
+		for _, f := range s.Selected {
+			opt.Numbers = append(opt.Numbers, f.Name)
+		}
+		for _, c := range s.Columns {
+			opt.Numbers = append(opt.Numbers, c.Name)
+		}
+	}
 	ds, err := e.open(ctx, opt)
 	if err != nil {
 		return err

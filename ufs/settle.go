@@ -369,7 +369,7 @@ func (r *run) reading() chunkio.Options {
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
-		Target:       r.readsTarget(),
+		Target:       r.readsTarget(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 	r.readColumns(&opt)
