@@ -68,6 +68,9 @@ func (g *rowGroup) decode(ctx context.Context, l int, from, to int64, dst [][]fl
 		}
 		width := int64(lf.Width)
 		e := g.entries(col, buf)
+		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
+			return g.decodeGaps(ctx, e, l, from, to, dst)
+		}
 		if err := g.seek(e, l, from*width, to*width); err != nil {
 			return err
 		}
@@ -137,23 +140,9 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
 		e := g.entries(col, buf)
-		e.end = e.pages.info.Values
-		row := int64(-1) // of the last entry read
-		if from > 0 && !col.chained() {
-			marks, err := g.pageMarks(markKey{l, true}, col, buf)
-			if err != nil {
-				return err
-			}
-			first := 0
-			for i, m := range marks {
-				if m.rows <= from {
-					first = i
-				}
-			}
-			if err := e.pages.jump(marks, first, len(marks)); err != nil {
-				return err
-			}
-			e.pos, row = marks[first].seen, marks[first].rows-1
+		row, err := g.seekRow(e, l, from)
+		if err != nil {
+			return err
 		}
 		return e.readLists(ctx, row, from, to, dst)
 	})

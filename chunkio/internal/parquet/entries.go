@@ -196,9 +196,10 @@ func (e *entries) checkThere(levels []uint8, uneven *unevenError) *unevenError {
 			break
 		}
 		switch {
+		case e.width == 1: // a null or empty list stands as one null element
 		case d+1 == e.col.exists:
 			return &unevenError{entry: at}
-		case d < e.col.exists && e.width > 1:
+		case d < e.col.exists:
 			return &unevenError{entry: at, length: -1}
 		}
 	}

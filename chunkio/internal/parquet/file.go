@@ -267,9 +267,14 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 				width = 0
 			}
 		}
+		if width == 0 && (nulls > 0 || !known) {
+			beside, err := f.widthBesideGaps(l, c)
+			if err != nil {
+				return err
+			}
+			width = int64(beside)
+		}
 		switch {
-		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
-			l.Why = format.WhyVarying + ", or some of them null"
 		case width == 0:
 			l.Why = format.WhyVarying
 		case width < 0:
