@@ -208,7 +208,11 @@ func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File
 			continue // null in all rows
 		}
 		here := leaves[at(c.leaf)]
-		if kind := kindOf(here); kind.Type != c.kind.Type && !kind.Alike(c.kind) {
+		kind := kindOf(here)
+		if c.kind.Class == where.Lists {
+			kind = kindOfLists(here)
+		}
+		if kind.Type != c.kind.Type && !kind.Alike(c.kind) {
 			err := mismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.first)
 			err.Remedy = stream.Textf("write the files with one type, or leave the column out of {where}")
 			return nil, err

@@ -19,12 +19,12 @@ import (
 // instrument prints them.
 func TestIdentifiersAndMeasurements(t *testing.T) {
 	for values, want := range map[string]struct{ features, copies string }{
-		"00037|10115|00038":                               {"string", "string"},
-		"10115|00038":                                     {"string", "string"},
-		"-007|8":                                          {"string", "string"},
-		"001e1|5":                                         {"string", "string"},
-		"+490000001|+490000002":                           {"string", "string"},
-		"+490000001|490000001":                            {"string", "string"},
+		"00037|10115|00038":     {"string", "string"},
+		"10115|00038":           {"string", "string"},
+		"-007|8":                {"string", "string"},
+		"001e1|5":               {"string", "string"},
+		"+490000001|+490000002": {"string", "string"},
+		"+490000001|490000001":  {"string", "string"},
 		"12345678901234567890123|12345678901234567890124": {"string", "string"},
 		"123456789012345678|5":                            {"string", "int64"}, // 18 digits: a copy keeps 64 bits whole
 		"12345678901234567890|5":                          {"string", "uint64"},
@@ -34,18 +34,18 @@ func TestIdentifiersAndMeasurements(t *testing.T) {
 		"0|2.0|3.0":                                       {"double", "double"},
 		"1|2|3":                                           {"double", "int64"},
 		"0|1|NA":                                          {"double", "int64"},
-		"0.50|1.0|3.00E+05|+1.5|.5|1.|-0|00.5|1e5":        {"double", "double"},
-		"0.1000000000000000055|0.2":                       {"double", "double"},
-		"0.50|1.25|10.00":                                 {"double", "double"},
-		"5|5.00":                                          {"double", "double"},
-		"+5|-3|0":                                         {"double", "int64"},
-		"+1234567|-1234567":                               {"double", "int64"},
-		"+1234567|0.25":                                   {"double", "double"},
-		"100000|1e+05|2e+05":                              {"double", "double"}, // as R prints whole numbers
-		"123456789012345680000|5":                         {"double", "double"}, // as JavaScript prints 1.2345678901234568e20
-		"00.5|07.25":                                      {"double", "double"},
-		"inf|-inf|1":                                      {"double", "double"},
-		"1.0|2.0":                                         {"double", "double"},
+		"0.50|1.0|3.00E+05|+1.5|.5|1.|-0|00.5|1e5": {"double", "double"},
+		"0.1000000000000000055|0.2":                {"double", "double"},
+		"0.50|1.25|10.00":                          {"double", "double"},
+		"5|5.00":                                   {"double", "double"},
+		"+5|-3|0":                                  {"double", "int64"},
+		"+1234567|-1234567":                        {"double", "int64"},
+		"+1234567|0.25":                            {"double", "double"},
+		"100000|1e+05|2e+05":                       {"double", "double"}, // as R prints whole numbers
+		"123456789012345680000|5":                  {"double", "double"}, // as JavaScript prints 1.2345678901234568e20
+		"00.5|07.25":                               {"double", "double"},
+		"inf|-inf|1":                               {"double", "double"},
+		"1.0|2.0":                                  {"double", "double"},
 	} {
 		for _, c := range []struct {
 			opt  Options
