@@ -3,6 +3,7 @@ package chunkio
 import (
 	"context"
 	"errors"
+	"sync"
 	"unsafe"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -33,6 +34,9 @@ type catalog struct {
 	filter    *filter     // Options.Where; nil without
 	texts     *textTables // rows of files that are no tables; nil where there can be none
 	frozen    *frozen     // of a plan file; nil without
+
+	keysMu sync.Mutex
+	keys   map[int]*mapKeys // by leaf, of maps of texts that were read as sparse rows
 }
 
 // file is what stays in memory of one input.

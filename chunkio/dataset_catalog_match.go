@@ -212,6 +212,8 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		case d.NoEntries != "":
 		case l.NoEntries != "":
 			d.Entries, d.NoEntries = "", fmt.Sprintf("in %s, %s", path, l.NoEntries)
+		case d.TextKeys != l.TextKeys:
+			d.Entries, d.NoEntries = "", fmt.Sprintf("its keys are texts in %s or in files before it, and integers elsewhere", path)
 		case d.Entries != l.Entries:
 			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
 			d.Entries = ""

@@ -94,7 +94,11 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		if e.nulls > 0 {
 			e.nulls = -1 // the metadata counts the whole list's
 		}
-		for k, name := range elementNames(l.Name, width) {
+		names := elementNames(l.Name, width)
+		if sparse != nil && i == sparse.values && sparse.keys != nil {
+			names = sparse.keys.columns(l.Name)
+		}
+		for k, name := range names {
 			e.flat, e.element = name, k
 			entries = append(entries, e)
 		}

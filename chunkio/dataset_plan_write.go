@@ -191,7 +191,7 @@ func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {
 	return planfile.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
-		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, TextKeys: l.TextKeys,
 	}
 }
 
@@ -199,6 +199,6 @@ func thawLeaf(l planfile.Leaf) format.Leaf {
 	return format.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
-		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, TextKeys: l.TextKeys,
 	}
 }

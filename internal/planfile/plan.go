@@ -65,6 +65,7 @@ type Leaf struct {
 	PerRow      int64  `json:"per_row,omitempty"`
 	Entries     string `json:"entries,omitempty"` // of a map
 	NoEntries   string `json:"no_entries,omitempty"`
+	TextKeys    bool   `json:"text_keys,omitempty"`
 }
 
 // Partition is a column whose values stand in File.Keys. They are not taken from the paths, which

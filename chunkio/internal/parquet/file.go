@@ -291,8 +291,11 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 // completeMap adds to a map what its keys and values tell.
 func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 	l.Scratch, l.Packed = 0, 0
-	for _, side := range pair {
+	for i, side := range pair {
 		l.Scratch = max(l.Scratch, side.Scratch)
+		if i == 0 && l.TextKeys {
+			l.Scratch = max(l.Scratch, side.TextScratch)
+		}
 		l.Packed += side.Packed
 		l.PerRow = max(l.PerRow, side.PerRow)
 		if side.Refused && l.NoEntries == "" {
