@@ -3,7 +3,6 @@ package chunkio
 import (
 	"context"
 	"errors"
-	"sync"
 	"unsafe"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -35,8 +34,7 @@ type catalog struct {
 	texts     *textTables // rows of files that are no tables; nil where there can be none
 	frozen    *frozen     // of a plan file; nil without
 
-	keysMu sync.Mutex
-	keys   map[int]*mapKeys // by leaf, of maps of texts that were read as sparse rows
+	keys *knownKeys // of maps of texts that were read as sparse rows; nil of a stream
 }
 
 // file is what stays in memory of one input.
@@ -75,7 +73,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 	b := catalogBuilder{
 		weigh:   how.weigh,
 		union:   how.union,
-		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
+		catalog: &catalog{keys: new(knownKeys), refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error

@@ -102,6 +102,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		return nil, err
 	}
 	c := &catalog{
+		keys:     new(knownKeys),
 		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
 		warnings: t.list.warnings, open: t.open, tails: &t.tails, far: h.Catalog.Far, filter: f,
 	}

@@ -207,7 +207,7 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 		one, many string
 	}{
 		{intake.Float, "number", "numbers"}, {intake.Int, "whole number", "whole numbers"}, {intake.Bool, "boolean", "booleans"},
-		{intake.Date, "date", "dates"}, {intake.Local, "time", "times"}, {intake.UTC, "time in UTC", "times in UTC"}, {intake.Text, "text", "texts"},
+		{intake.Date, "date", "dates"}, {intake.Local, "time", "times"}, {intake.UTC, "time in UTC", "times in UTC"}, {intake.Text, "text", "texts"}, {intake.Map, "map", "maps"},
 	} {
 		if n := kinds[k.kind]; n == 1 {
 			words = append(words, "1 "+k.one)

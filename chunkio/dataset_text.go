@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,6 +32,39 @@ func isText(name string) bool {
 func DefaultSparse(inputs []string) string {
 	if slices.ContainsFunc(inputs, isText) {
 		return svm.Entries
+	}
+	return ""
+}
+
+// SniffSparse is the Options.Sparse that inputs ask for by what they are: NDJSON whose objects have identifiers as keys,
+// and nothing else to choose from, as the beginning of the first file shows. It is empty for others, for standard
+// input and for objects in a store.
+func SniffSparse(ctx context.Context, inputs []string) string {
+	a := newAccess(Options{}.withDefaults())
+	defer a.close()
+	if slices.Contains(inputs, "-") || slices.ContainsFunc(inputs, store.IsURL) {
+		return ""
+	}
+	list, err := a.expand(ctx, inputs)
+	if err != nil {
+		return "" // opening says it
+	}
+	for _, e := range list.all() {
+		if store.IsURL(e.path) || rowsNamed(e.path) != intake.NDJSON {
+			return ""
+		}
+		in, err := a.input(ctx, e, a.opt.Memory)
+		if err != nil {
+			return ""
+		}
+		defer in.Close()
+		head, err := readHead(in)
+		if err != nil {
+			return ""
+		}
+		return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
+			return unpacked(in.Name(), sequential(in), intake.Packing([]byte(head)))
+		}})
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -16,6 +17,12 @@ import (
 type mapKeys struct {
 	names  []string
 	number map[string]int32
+}
+
+// knownKeys are the keys of maps that were read already, by their leaves.
+type knownKeys struct {
+	mu sync.Mutex
+	of map[int]*mapKeys
 }
 
 // keyBytes is what a key takes beside its text, twice in maps while they are counted.
@@ -52,9 +59,9 @@ func (k *mapKeys) columns(mapName string) iter.Seq2[int, string] {
 
 // numberKeys finds all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
 func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
-	c.keysMu.Lock()
-	defer c.keysMu.Unlock()
-	if known := c.keys[spec.indices]; known != nil {
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	if known := c.keys.of[spec.indices]; known != nil {
 		return known, nil
 	}
 	found, bytes := map[string]struct{}{}, int64(0)
@@ -89,9 +96,9 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 	for i, name := range k.names {
 		k.number[name] = int32(i)
 	}
-	if c.keys == nil {
-		c.keys = map[int]*mapKeys{}
+	if c.keys.of == nil {
+		c.keys.of = map[int]*mapKeys{}
 	}
-	c.keys[spec.indices] = k
+	c.keys.of[spec.indices] = k
 	return k, nil
 }

@@ -24,6 +24,7 @@ type ndjsonRows struct {
 	once    sync.Once
 	index   map[string]int  // of the columns that are written
 	parents map[string]bool // the objects and arrays that these are in
+	maps    map[string]int  // and those that are maps
 }
 
 // mostColumns bounds the columns: more are keys that should be values.
@@ -43,14 +44,14 @@ func newNDJSON(c cutter) (*ndjsonRows, error) {
 	if err := r.observe(first, o); err != nil {
 		return nil, err
 	}
-	r.columns, r.size = withoutParents(o.columns), o.rows
+	r.columns, r.size = withoutParents(o.withMaps()), o.rows
 	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }
 
-// member is called with every value of an object: its column's name, and its text where it is a
-// string (quoted), or its JSON.
-type member func(name []byte, value []byte, quoted bool) error
+// member is called with every value of an object: its column's name, how much of it is the name of the object or array
+// that the value is in, and its text where it is a string (quoted), or its JSON.
+type member func(name []byte, within int, value []byte, quoted bool) error
 
 // each calls row before every object of a piece, with its line, and f with its members.
 func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
@@ -154,7 +155,7 @@ func walk(d *jsontext.Decoder, name []byte, f member) error {
 				return err
 			}
 		}
-		if err := f(name, value, quoted); err != nil {
+		if err := f(name, within, value, quoted); err != nil {
 			return err
 		}
 	}
@@ -194,14 +195,36 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 		o.rows++
 		at = line
 		return nil
-	}, func(name, value []byte, quoted bool) error {
+	}, func(name []byte, within int, value []byte, quoted bool) error {
+		object, isMember := objectOf(name, within)
+		kind := kindOfJSON(value, quoted)
+		isNumber := kind == Unknown || kind.whole() || kind == Float
+		if j, ok := o.maps[string(object)]; ok && isMember {
+			if !isNumber {
+				return &misfit{column: o.columns[j].Name, kind: Map, value: string(value)}
+			}
+			return nil
+		}
 		if _, ok := o.index[string(name)]; !ok {
 			if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
 				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
 			}
 		}
-		if c := o.column(name); c.Kind != Text {
-			c.see(kindOfJSON(value, quoted), string(value), at)
+		j := o.column(name)
+		c, place := &o.columns[j], &o.places[j]
+		if isMember {
+			m := o.objects[string(object)]
+			if m == nil {
+				m = new(members)
+				o.objects[string(object)] = m
+			}
+			m.add(o.rows, !place.met, isNumber)
+		}
+		if !place.met {
+			place.met, place.object, place.isMember = true, string(object), isMember
+		}
+		if c.Kind != Text {
+			c.see(kind, string(value), at)
 		}
 		return nil
 	})
@@ -242,7 +265,7 @@ func markParents(name string, mark func(parent string)) {
 func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	r.once.Do(func() { // of one writing
-		r.index, r.parents = newObserved(columns).index, map[string]bool{}
+		r.index, r.parents, r.maps = newObserved(columns).index, map[string]bool{}, mapsOf(columns)
 		for _, c := range columns {
 			markParents(c.Name, func(parent string) { r.parents[parent] = true })
 		}
@@ -257,7 +280,12 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		}
 		next = 0
 		return nil
-	}, func(name, value []byte, quoted bool) error {
+	}, func(name []byte, within int, value []byte, quoted bool) error {
+		if object, ok := objectOf(name, within); ok && len(r.maps) > 0 {
+			if j, ok := r.maps[string(object)]; ok {
+				return addNumber(b, &columns[j], j*b.stride+started-1, keyOf(name, within), value, quoted)
+			}
+		}
 		j := next
 		if j >= len(columns) || columns[j].Name != string(name) {
 			var ok bool
@@ -277,6 +305,8 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		isNull := !quoted && string(value) == "null"
 		switch {
 		case isNull:
+		case c.Kind == Map:
+			return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
 		case !quoted && c.changes(string(value)):
 			return &misfit{column: c.Name, kind: c.Kind, value: string(value), spelt: true}
 		case c.Kind == Text:
@@ -292,6 +322,18 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	})
 	b.rows = started
 	return err
+}
+
+// addNumber adds a member of an object that is a map.
+func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) error {
+	if !quoted && string(value) == "null" {
+		return b.addEntry(at, key, 0, true)
+	}
+	x, ok := parseFloat(string(value))
+	if quoted || !ok {
+		return &misfit{column: c.Name, kind: Map, value: string(value)}
+	}
+	return b.addEntry(at, key, x, false)
 }
 
 // about implements rows.

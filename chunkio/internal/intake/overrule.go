@@ -109,6 +109,9 @@ func (o Options) overruled(c Column) (Column, bool) {
 // settle decides how a column is written: as what is asked for it, as text where its numbers are identifiers that
 // nobody asks for by name, else as the narrowest kind of its values.
 func (o Options) settle(c Column) Column {
+	if c.Kind == Map {
+		return c
+	}
 	if fixed, ok := o.overruled(c); ok {
 		return fixed
 	}

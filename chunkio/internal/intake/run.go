@@ -27,31 +27,44 @@ type rows interface {
 	about() Table
 }
 
+// place is where a column of JSON stands.
+type place struct {
+	met      bool   // in these rows
+	object   string // or array, that it is in
+	isMember bool   // of an object
+}
+
 // observed is what rows have told of the columns so far.
 type observed struct {
 	columns []Column
 	index   map[string]int
 	rows    int64
 	named   int // bytes of the names that were seen, not told before
+
+	objects map[string]*members // of JSON, by name
+	places  []place             // by column
+	maps    map[string]int      // the columns that are maps, by their objects
 }
 
 func newObserved(columns []Column) *observed {
-	o := &observed{columns: slices.Clone(columns), index: make(map[string]int, len(columns))}
+	o := &observed{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*members{}, maps: mapsOf(columns)}
+	o.places = make([]place, len(columns))
 	for j, c := range columns {
 		o.index[c.Name] = j
 	}
 	return o
 }
 
-// column is the column of a name, a new one where there is none.
-func (o *observed) column(name []byte) *Column {
+// column is the place of the column of a name, a new one where there is none.
+func (o *observed) column(name []byte) int {
 	j, ok := o.index[string(name)]
 	if !ok {
 		j = len(o.columns)
 		o.columns = append(o.columns, Column{Name: string(name)})
 		o.index[o.columns[j].Name] = j
+		o.places = append(o.places, place{})
 	}
-	return &o.columns[j]
+	return j
 }
 
 // see adds a value of a kind.
@@ -141,8 +154,11 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 			}
 		}
 	}
+	if wrong, ok := errors.AsType[*misfit](err); ok {
+		err = wrong.error(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
+	}
 	if in.Format == NDJSON {
-		seen.columns = withoutParents(seen.columns)
+		seen.columns = withoutParents(seen.withMaps())
 	}
 	return seen.columns, err
 }
@@ -190,7 +206,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 			written[j] = opt.settle(c)
 			opt.names += int64(len(c.Name))
 		}
-		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written))
+		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written), mapDoubts(written))
 		if len(written) == 0 {
 			return noColumn(in.Name, about.LeftOut)
 		}

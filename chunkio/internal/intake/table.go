@@ -21,11 +21,12 @@ const (
 	Local // microseconds since 1970, in a time zone that nobody knows
 	UTC   // microseconds since 1970
 	Text
+	Map // of texts to numbers
 )
 
 // String is the kind as people call it.
 func (k Kind) String() string {
-	return [...]string{"nothing but nulls", "true or false", "a whole number", "a whole number", "a whole number from 0 on", "a number", "a date", "a time", "a time with its zone", "text"}[k]
+	return [...]string{"nothing but nulls", "true or false", "a whole number", "a whole number", "a whole number from 0 on", "a number", "a date", "a time", "a time with its zone", "text", "a map of numbers"}[k]
 }
 
 // whole tells the kinds of whole numbers.
@@ -56,6 +57,7 @@ type Column struct {
 	shows   *specimen // of a mark of identifiers
 	watch   spelling  // marks of further numbers that would change its kind
 	fixed   bool      // the kind is asked for
+	object  string    // of a map: the object that it is, empty for the rows themselves
 }
 
 // Table is what was taken in.
