@@ -43,7 +43,7 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
-	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
+	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers (a map also texts) and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
 	fs.StringVar(&q.Where, "where", "", whereUsage)
 	fs.BoolVar(&q.UnionByName, "union-by-name", false, unionUsage)
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")

@@ -53,11 +53,13 @@ files named .svm or .libsvm (also .gz), whose rows are sparse and whose features
 Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
 large), and from there on like Parquet; convert keeps it. The types of text come from its
 first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
-and -v say which. A value behind it that does not fit is an error with its line. Empty fields
+and -v say which. Numbers that would lose leading zeros, a phone number's plus or digits are
+text (--types, --text and naming them in --columns overrule that). A value behind the first
+MiB that does not fit is an error with its line. Empty fields
 are nulls, and so are NA, N/A, n/a, NaN, nan, NULL, Null, null and None, but in columns of text.
 CSV has a header, unless its first row is all numbers, and is separated by commas, tabs,
 semicolons or bars, whichever its first row has most of. Nested members of JSON are columns
-a.b and a[0]; columns of arrays are x[0], x[1], …, or the fields of a structured type.
+a.b and a[0], objects with ever new keys a map for --sparse; columns of arrays are x[0], x[1], …, or the fields of a structured type.
 
 Standard input goes to a scratch file too, and may be read as often as a file; but a stream
 of Arrow IPC, which may be of any length, only where --temp-dir is named: without, it passes once.

@@ -28,13 +28,22 @@ type gatherer struct {
 	surplus int           // batches of workers that are no longer there
 	bytes   int64         // of the input, 0 where that is not known, and of them taken in
 	taken   int64
-	groups  int // written
-	height  int // of a row group
-	rows    int // gathered
+	name    string // of the input
+	filled  int64  // cells of all batches
+	groups  int    // written
+	height  int    // of a row group
+	rows    int    // gathered
 	cells   []cell
 	there   []bool
 	text    []byte
 }
+
+// Columns of which a row has next to none take rows times columns all the same. Up to emptyCells that is a matter of
+// seconds; more are refused if there are emptyShare of them for every byte of the input.
+const (
+	emptyCells = 1 << 26
+	emptyShare = 250
+)
 
 // leaf is a column of the file: one of the table, or the keys or the values of a map.
 type leaf struct {

@@ -109,6 +109,7 @@ func (o *observed) withMaps() []Column {
 	for j, c := range o.columns {
 		object := o.places[j].object
 		switch {
+		case c.Kind == Unknown && data[c.Name]: // rows where the object is null
 		case c.Kind == Map || !data[object] || !o.places[j].isMember:
 			kept = append(kept, c)
 		case !made[object]:

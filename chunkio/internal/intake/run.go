@@ -210,6 +210,12 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if len(written) == 0 {
 			return noColumn(in.Name, about.LeftOut)
 		}
+		if read := min(in.Bytes, sampleBytes); in.Format == NDJSON && read > 0 {
+			perByte := int64(len(written)) * about.Sample / read
+			if perByte > emptyShare && perByte > emptyCells/in.Bytes {
+				return errMostlyEmpty(in.Name, len(written))
+			}
+		}
 		if err := opt.check(len(written), 1, 1); err != nil {
 			return err
 		}
@@ -217,6 +223,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if err != nil {
 			return err
 		}
+		g.name = in.Name
 		if err := g.run(ctx, r); err != nil {
 			return err
 		}
@@ -229,6 +236,13 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		return nil
 	})
 	return t, used, err
+}
+
+// errMostlyEmpty refuses more columns than rows have anything for.
+func errMostlyEmpty(path string, columns int) error {
+	e := stream.Dataf(path, "the rows have %d columns, nearly all of them empty, with more than %d cells for every byte of the text: keys of objects are data", columns, emptyShare)
+	e.Remedy = stream.PlainText("write such objects as arrays of keys and values; those of numbers alone are read as a map, if their keys keep growing")
+	return e
 }
 
 // noColumn says that nothing can be read, and why the first column cannot.
@@ -343,6 +357,10 @@ func (g *gatherer) run(ctx context.Context, r rows) error {
 				return w.err
 			}
 			g.taken += int64(len(w.piece.data))
+			g.filled += int64(w.batch.rows) * int64(len(g.columns))
+			if g.filled > emptyCells && g.filled > emptyShare*g.taken {
+				return errMostlyEmpty(g.name, len(g.columns))
+			}
 			if err := g.add(ctx, w.batch); err != nil {
 				return err
 			}
