@@ -96,7 +96,7 @@ func (f *File) firstLists(g int, l *format.Leaf, c *column) (width, gaps int64, 
 					continue
 				}
 				if length > 0 && width != 0 && width != length {
-					width, length = 0, -1
+					width = 0
 					return nil
 				}
 				width, length = max(width, length), 1

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -103,7 +104,7 @@ func TestUnevenBesideGaps(t *testing.T) {
 		formattest.Must(t, err)
 		dst := [][]float64{make([]float64, len(c.lengths)), nil, nil}
 		err = group.Decode(t.Context(), 0, 0, int64(len(c.lengths)), dst)
-		if d, ok := err.(*stream.DataError); !ok || d.Row != int64(c.row) || !strings.Contains(err.Error(), c.says) {
+		if d, ok := errors.AsType[*stream.DataError](err); !ok || d.Row != int64(c.row) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v: %v, want row %d and %q", c.lengths, err, c.row, c.says)
 		}
 		dst = [][]float64{make([]float64, c.row), nil, nil}
