@@ -80,7 +80,7 @@ func TestTypesOfColumnsThatThereAreNot(t *testing.T) {
 		{TextOptions{Types: []string{"zap=int"}}, "types zap: no column of a CSV or NDJSON file has this name; did you mean zip?"},
 		{TextOptions{Text: []string{"q*"}}, "text q*: no column"},
 		{TextOptions{Types: []string{"zap=int"}, Recorded: true}, ""},
-		{TextOptions{Types: []string{"zip=number"}, Recorded: true}, "there is no type"},
+		{TextOptions{Types: []string{"zip=number"}, Recorded: true}, "there is no such type"},
 	} {
 		for verb, run := range map[string]func() error{
 			"open": func() error { _, err := Open(t.Context(), []string{dir}, Options{Texts: c.texts}); return err },

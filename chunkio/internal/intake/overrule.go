@@ -46,7 +46,7 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 			}
 		}
 		if known < 0 {
-			return nil, stream.Usagef("{types} %s: there is no type %q%s; the types are %s", text, typ, suggest.DidYouMean(typ, names), strings.Join(names, ", "))
+			return nil, stream.Usagef("{types} %s: there is no such type%s; the types are %s", text, suggest.DidYouMean(typ, names), strings.Join(names, ", "))
 		}
 		kind := typeNames[known].kind
 		if slices.ContainsFunc(list, func(o overrule) bool { return o.pattern == name && o.kind != kind }) {
