@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/glob":       {},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room"},
+	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room", "internal/shell"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/room"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel", "internal/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},

@@ -49,8 +49,27 @@ func FuzzCut(f *testing.F) {
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,b\n1,2.5\nNA,\"x\"\"y\"\n"))
 	f.Add([]byte("a;b\r\n2026-01-31;true\r\n"))
+	f.Add([]byte("2001,2002,2003\n1,5,2\n2,4,7\n3,9,1\n"))
+	f.Add([]byte("a;b\n3,14;?\n\"1 234,5\";$12\n-999;12%\n"))
+	f.Add([]byte("A001,\xE2\x88\x922\n\"x\n\",EUR 4\nA002,(7)\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		survives(CSV, data)
+		for _, header := range []string{"yes", "no"} {
+			names := map[string]bool{}
+			_, table, err := taken(CSV, data, Options{Memory: 64 << 20, TextOptions: TextOptions{Header: header, Nulls: []string{"?", "-999"}}})
+			if err != nil {
+				continue
+			}
+			for _, c := range table.Columns {
+				names[c.Name] = true
+			}
+			if header == "no" && (!names["c0"] || len(names) != len(table.Columns)) {
+				t.Errorf("%q without names: columns %v", data, table.Columns)
+			}
+			if table.Why != nil && len(table.Why) != len(table.Columns) {
+				t.Errorf("%q: %d reasons of %d columns", data, len(table.Why), len(table.Columns))
+			}
+		}
 		if strings.Count(string(data), "\n") > 0 {
 			survives(TSV, data)
 		}

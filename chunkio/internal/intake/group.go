@@ -22,6 +22,7 @@ type gatherer struct {
 	columns []Column
 	file    *writer.File
 	opt     Options
+	nulls   spellings
 	threads int
 	slots   chan struct{} // of the workers that parse
 	surplus int           // batches of workers that are no longer there
@@ -43,7 +44,7 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 		fields = append(fields, node(c))
 		dict = append(dict, c.Kind != Local && c.Kind != UTC)
 	}
-	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, threads: opt.affordable(len(columns)), bytes: bytes}
+	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, nulls: newSpellings(opt.Nulls), threads: opt.affordable(len(columns)), bytes: bytes}
 	g.slots = make(chan struct{}, g.threads)
 	var err error
 	g.file, err = writer.New(out, fields, dict)

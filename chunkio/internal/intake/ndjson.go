@@ -18,6 +18,7 @@ import (
 type ndjsonRows struct {
 	cutter
 	columns []Column
+	nulls   spellings
 	size    int64
 
 	once  sync.Once
@@ -27,8 +28,8 @@ type ndjsonRows struct {
 // mostColumns bounds the columns: more are keys that should be values.
 const mostColumns = 1 << 20
 
-func newNDJSON(c cutter) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c}
+func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
+	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls)}
 	first, err := r.sample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -185,6 +186,11 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 	return Text // beyond float64
 }
 
+// isMissing reports whether a value is spelled as a missing one, where spellings were given: JSON has a null of its own.
+func (r *ndjsonRows) isMissing(value []byte) bool {
+	return r.nulls.given && len(value) > 0 && r.nulls.hasText(string(value))
+}
+
 // observe implements rows.
 func (r *ndjsonRows) observe(p piece, o *observed) error {
 	return r.each(p, func(int64) error {
@@ -192,7 +198,7 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 		return nil
 	}, func(name, value []byte, quoted bool) error {
 		if j, ok := o.index[string(name)]; ok {
-			if c := &o.columns[j]; c.Kind != Text {
+			if c := &o.columns[j]; c.Kind != Text && !r.isMissing(value) {
 				c.Kind = join(c.Kind, kindOfJSON(value, quoted))
 			}
 			return nil
@@ -200,7 +206,11 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 		if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
 			return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
 		}
-		o.see(string(name), kindOfJSON(value, quoted))
+		kind := Unknown
+		if !r.isMissing(value) {
+			kind = kindOfJSON(value, quoted)
+		}
+		o.see(string(name), kind)
 		return nil
 	})
 }
@@ -233,14 +243,14 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		}
 		last[j] = started
 		c, at := columns[j], j*b.stride+started-1
-		isNull := !quoted && string(value) == "null"
+		isNull := !quoted && string(value) == "null" || r.isMissing(value)
 		switch {
 		case isNull:
 		case c.Kind == Text:
 			b.setText(at, string(value))
 		default:
-			v, null, ok := parse(c.Kind, string(value))
-			if times := c.Kind >= Date; !ok || null || quoted != times {
+			v, ok := parse(c.Kind, string(value))
+			if times := c.Kind >= Date; !ok || quoted != times {
 				return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
 			}
 			b.cells[at], b.there[at] = v, true

@@ -32,7 +32,9 @@ type observed struct {
 	columns []Column
 	index   map[string]int
 	rows    int64
-	named   int // bytes of the names that were seen, not told before
+	spelled []string     // missing values
+	turned  map[int]turn // columns of values of another kind that a text has made text
+	named   int          // bytes of the names that were seen, not told before
 }
 
 func newObserved(columns []Column) *observed {
@@ -69,9 +71,9 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 		return t, err
 	}
 	if in.Once {
-		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then"))
+		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then%v", wrong.orMissing()))
 	}
-	wider, err := lookThrough(ctx, in, columns, opt)
+	wider, turned, err := lookThrough(ctx, in, columns, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +82,22 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	}
 	t, _, err = write(ctx, in, out, wider, opt)
 	if wrong, ok := errors.AsType[*misfit](err); ok {
-		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or leave the column out with {exclude}"))
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or leave the column out with {exclude}%v", wrong.orMissing()))
+	}
+	if err == nil {
+		t.addTurned(in.Name, columns, turned)
 	}
 	return t, err
+}
+
+// orMissing adds to a remedy that the value may stand for a missing one.
+func (m *misfit) orMissing() stream.Text {
+	const longest = 20
+	v := trim(m.value)
+	if m.added || v == "" || len(v) > longest {
+		return stream.Text{}
+	}
+	return stream.Textf("; where %q stands for a missing value, give {null-values} %s", v, NullsWith(nil, v))
 }
 
 func (m *misfit) error(path string, remedy stream.Text) error {
@@ -93,9 +108,9 @@ func (m *misfit) error(path string, remedy stream.Text) error {
 
 // lookThrough reads all of the input for the kinds of its columns. A column of the sample becomes
 // text only where the options let it.
-func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([]Column, error) {
+func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turn, err error) {
 	seen := newObserved(sample)
-	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err = withRows(in, opt, func(r rows, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.next(nil)
 			if errors.Is(err, io.EOF) {
@@ -124,7 +139,7 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 			}
 		}
 	}
-	return seen.columns, err
+	return seen.columns, seen.turned, err
 }
 
 // withRows opens an input and calls f with its rows and the digest of the bytes read.
@@ -139,9 +154,9 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	var r rows
 	switch in.Format {
 	case CSV, TSV:
-		r, err = newCSV(c, in.Format == TSV)
+		r, err = newCSV(c, in.Format == TSV, opt)
 	case NDJSON:
-		r, err = newNDJSON(c)
+		r, err = newNDJSON(c, opt)
 	case NPY:
 		r, err = newNPY(c, in.At, opt)
 	case Avro:
@@ -288,7 +303,9 @@ func (g *gatherer) run(ctx context.Context, r rows) error {
 				return ctx.Err()
 			}
 			group.Go(func() error {
-				w.err = r.parse(w.piece, g.columns, w.batch)
+				if w.err = r.parse(w.piece, g.columns, w.batch); w.err == nil {
+					g.nulls.clearNumbers(w.batch, g.columns)
+				}
 				close(w.done)
 				<-g.slots
 				return nil

@@ -61,6 +61,8 @@ type Table struct {
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
+	Why     []string         // by column: the reason that it is text; nil where none has one
+	Spelled []string         // the spellings of missing values that the sample has, but the empty one
 	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read
 	Memory  int64            // that writing it held, as planned
@@ -82,10 +84,12 @@ type Input struct {
 
 // TextOptions overrule the guesses about tables that are text: CSV, TSV and NDJSON. The zero value guesses all.
 type TextOptions struct {
-	Header string   // of CSV and TSV: "yes" or "no"; "" and "auto" guess
-	Types  []string // COLUMN=TYPE each
-	Text   []string // columns, by name or glob, that are text whatever their values look like
-	Nulls  []string // the spellings of a missing value, in place of the usual ones
+	Header string // of CSV and TSV: "yes" or "no"; "" and "auto" guess
+	// Recorded says that Header is of a record, of a selection or a plan, which may have guessed it.
+	Recorded bool
+	Types    []string // COLUMN=TYPE each
+	Text     []string // columns, by name or glob, that are text whatever their values look like
+	Nulls    []string // the spellings of a missing value, in place of the usual ones
 }
 
 // Options say how to take in.
@@ -100,6 +104,10 @@ type Options struct {
 	Text    func(column string) bool
 	Threads int
 	Memory  int64 // bytes in all
+
+	// Settled is how the first rows of CSV files are read, which the first file of an input settles for the others; nil
+	// judges each by itself.
+	Settled *Header
 
 	names int64 // bytes of the names of all columns, once they are known
 }
