@@ -89,13 +89,16 @@ type ApplyReport struct {
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
+	if err := checkTexts(opt.Texts); err != nil {
+		return ApplyReport{}, err
+	}
 	access := opt.access()
 	defer access.close()
 	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	odd := slices.Concat(a.catalog.warnings, access.texts.doubted())
+	odd := slices.Concat(a.catalog.warnings, access.texts.guessesMade().Doubts)
 	if d := access.direct; d != nil && d.rows != nil {
 		err = d.commit(&a.report)
 		a.report.Warnings = odd

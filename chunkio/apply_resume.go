@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
@@ -69,10 +70,15 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Form                 Form
 		Fingerprint          string
 		Bytes                int64
-		Version              string    // of an object
-		Modified             time.Time // of a local file
+		Version              string       // of an object
+		Modified             time.Time    // of a local file
+		Texts                *TextOptions `json:",omitempty"`
 		Columns              []column
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	texts := a.opt.Texts
+	if texts.Header, texts.Recorded = a.catalog.texts.guessesMade().Header, false; !reflect.DeepEqual(texts, TextOptions{}) { // as it was read, a guess or not
+		what.Texts = &texts
+	}
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {

@@ -78,7 +78,8 @@ type Options struct {
 	// place: local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
-	// Texts overrule what is guessed about inputs that are text. They are given to Open.
+	// Texts overrule what is guessed about inputs that are text. They are given to Open. Numbers among Texts.Nulls are
+	// missing in features of every format.
 	Texts TextOptions
 
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
@@ -147,7 +148,7 @@ func (o Options) validate() error {
 	if o.Classes && o.Label == "" {
 		return stream.Usagef("classes need a column to take them from: {label}")
 	}
-	return nil
+	return checkTexts(o.Texts)
 }
 
 // Dataset is the table that a set of files, or a stream, makes under some options.
@@ -162,6 +163,7 @@ type Dataset struct {
 	opt      Options
 	sparse   *sparseSpec // nil for dense rows
 	features *features
+	nulls    []float64 // numbers that stand for a missing value
 	buffers  buffers
 	classes  classTable
 	spool    func() *scratch.Space // where row groups go that do not fit into memory
@@ -277,7 +279,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	if err := c.filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
+	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f, nulls: intake.NumbersAmong(opt.Texts.Nulls)}
 	d.spool = sync.OnceValue(func() *scratch.Space { return scratch.New(opt.Spool) })
 	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
@@ -345,7 +347,7 @@ func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
 // Warnings lists what is odd but no error; options in them are spelled by the command.
 func (d *Dataset) Warnings() []stream.Text {
-	return slices.Concat(d.catalog.warnings, d.catalog.texts.doubted(), d.features.warnings)
+	return slices.Concat(d.catalog.warnings, d.catalog.texts.guessesMade().Doubts, d.features.warnings)
 }
 
 // CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -66,6 +67,9 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	origins := make([]origin, len(c.leaves)+len(c.parts))
 	for i, l := range c.leaves {
 		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
+			origins[i].nulls = -1 // the metadata does not count those
+		}
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused

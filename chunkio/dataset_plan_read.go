@@ -103,7 +103,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	c := &catalog{
 		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
-		warnings: t.list.warnings, open: t.open, tails: &t.tails, far: h.Catalog.Far, filter: f,
+		warnings: t.list.warnings, open: t.open, tails: &t.tails, texts: &t.texts, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1

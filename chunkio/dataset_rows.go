@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -40,7 +41,22 @@ type takenIn struct {
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
 func (t *takenIn) open(in Input, memory int64) (format.File, error) {
-	return parquet.Open(&takenInput{in, t}, memory)
+	f, err := parquet.Open(&takenInput{in, t}, memory)
+	if err != nil {
+		return nil, err
+	}
+	explainTexts(f, t.table)
+	return f, nil
+}
+
+// explainTexts gives the columns of a scratch file that are text the reasons that the rows told.
+func explainTexts(f format.File, t *intake.Table) {
+	leaves := f.Leaves()
+	for i := range leaves[:min(len(leaves), len(t.Why))] {
+		if l := &leaves[i]; t.Why[i] != "" && l.Why != "" && !l.Refused {
+			l.Why = t.Why[i]
+		}
+	}
 }
 
 // takenInput is the scratch file under the name of the file that its rows come from.
@@ -124,7 +140,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return &meteredReader{r, a.opt.Meter}, err
 	}
 	ended := a.takingIn(from.Name)
-	opt := intake.Options{TextOptions: a.opt.Texts, Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: &a.texts.header, Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -136,6 +152,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	}
 	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
 	a.texts.addDoubts(rows.table.Doubts)
+	a.texts.addSpelled(rows.table.Spelled)
 	a.tell(from.Name, rows.table, where)
 	return rows, nil
 }
@@ -245,6 +262,35 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.held, t.least
+}
+
+// Guesses are what was guessed about files of rows.
+type Guesses struct {
+	// Header is how the first rows of CSV files were read: "yes" as names, "no" as data; empty if there was none.
+	Header string
+	// Doubts are the guesses that may be wrong, each with the option that overrules it.
+	Doubts []stream.Text
+	nulls  []string // spellings of missing values
+}
+
+// Guesses tells what was guessed about the files so far.
+func (d *Dataset) Guesses() Guesses {
+	g := d.catalog.texts.guessesMade()
+	for _, s := range d.opt.Texts.Nulls {
+		if !slices.Contains(g.nulls, s) {
+			g.nulls = append(g.nulls, s)
+		}
+	}
+	return g
+}
+
+// NullsWith is the list of spellings of a missing value that makes these numbers missing too, as a command line takes it.
+func (g Guesses) NullsWith(numbers ...float64) string {
+	var more []string
+	for _, x := range numbers {
+		more = append(more, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	return intake.NullsWith(g.nulls, more...)
 }
 
 // RowsScratch is what the scratch files take that rows of text, arrays, Avro and triples were written

@@ -180,6 +180,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}
+	var table *intake.Table
 	var err error
 	saved := s.rows == intake.None || s.rows == intake.NPY || a.exact // whatever wants to be read twice
 	if !saved {
@@ -190,7 +191,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.at, in.size = rows.at, rows.table.Bytes
+		in.at, in.size, table = rows.at, rows.table.Bytes, rows.table
 	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
@@ -206,6 +207,9 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		if table != nil {
+			explainTexts(opened, table)
 		}
 		counted.meter.Store(meter)
 		return opened, in, nil

@@ -12,9 +12,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -46,6 +48,8 @@ type textTables struct {
 	held    int64               // that taking one of them in held at most
 	least   int64               // and would have at least
 	triples tripleTables
+	header  intake.Header // of CSV files
+	spelled []string      // missing values of theirs
 	doubts  []stream.Text // guesses about the files that may be wrong, each once
 }
 
@@ -61,14 +65,33 @@ func (t *textTables) addDoubts(doubts []stream.Text) {
 	}
 }
 
-// doubted lists the guesses about the files; of no files there are none.
-func (t *textTables) doubted() []stream.Text {
+// addSpelled keeps spellings of missing values as addDoubts keeps doubts.
+func (t *textTables) addSpelled(spelled []string) {
+	for _, s := range spelled {
+		if len(t.spelled) < mostDoubts && !slices.Contains(t.spelled, s) {
+			t.spelled = append(t.spelled, s)
+		}
+	}
+}
+
+// checkTexts refuses spellings of missing values that are none: records would tell what a URL holds.
+func checkTexts(t TextOptions) error {
+	for _, s := range t.Nulls {
+		if strings.Contains(s, "://") {
+			return stream.Usagef("{null-values} %s: a URL is no spelling of a missing value", place.Name(s))
+		}
+	}
+	return nil
+}
+
+// guessesMade are those about the files; of no files there are none.
+func (t *textTables) guessesMade() Guesses {
 	if t == nil {
-		return nil
+		return Guesses{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.doubts)
+	return Guesses{t.header.Text(), slices.Clone(t.doubts), slices.Clone(t.spelled)}
 }
 
 // openText opens libsvm text. The first time its rows are written to a scratch file.

@@ -119,6 +119,9 @@ func (s *span) settleRow(i int, r *read) bool {
 	dropped := false
 	for _, e := range b.row {
 		col := r.cols[e.index]
+		if len(s.d.nulls) > 0 && slices.Contains(s.d.nulls, e.value) {
+			e.value = math.Float64frombits(stream.NullBits)
+		}
 		switch {
 		case col < 0 || e.value == 0:
 		case e.value-e.value == 0:
