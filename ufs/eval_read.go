@@ -85,6 +85,7 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 	if err != nil {
 		return nil, e.q.wholeLimit(err)
 	}
+	e.warnings = append(e.warnings, ds.Guesses().Doubts...)
 	if err = e.chooseColumns(ds); err == nil {
 		opt.LeaveOut = e.others(ds)
 		var chosen *chunkio.Dataset

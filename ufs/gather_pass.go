@@ -124,6 +124,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	e.warnings = append(e.warnings, g.unmarked(e)...)
+	e.warnings = append(e.warnings, warnSentinels(e, ds)...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.warnings = append(e.warnings, e.dropped())
 	}

@@ -211,6 +211,35 @@ func pronoun(one bool) string {
 	return "them"
 }
 
+// warnSentinels warns of numbers that stand for a missing value, most likely.
+func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
+	var names []string
+	var values []float64
+	for _, s := range e.facts.Sentinels(e.wanted) {
+		if e.columns[s.Column].Block != "" { // made of times or categories
+			continue
+		}
+		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, share(s.Share)))
+		if !slices.Contains(values, s.Value) {
+			values = append(values, s.Value)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	what := "1 column has a number again and again that is far outside all others"
+	if len(names) > 1 {
+		what = comma(int64(len(names))) + " columns have a number again and again that is far outside all others"
+	}
+	if len(names) > namedSuspects+1 {
+		names = append(names[:namedSuspects:namedSuspects], fmt.Sprintf("and %d more", len(names)-namedSuspects))
+	}
+	const offered = 8
+	values = values[:min(len(values), offered)]
+	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} has its say", what, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
+}
+
 // readFacts reads the facts in a file, if it has any.
 func (e *gathered) readFacts(r *chunkio.StatsReader) error {
 	if !r.Has(factsSection) {

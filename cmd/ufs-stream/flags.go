@@ -81,7 +81,7 @@ func (f *requestFlags) texts(fs *pflag.FlagSet) {
 	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, by what it looks like beside the rows below it (default: auto, or as the plan or selection records)")
 	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
 	fs.StringSliceVar(&t.Text, "text", nil, "CSV and NDJSON: columns `COL,…` (names or globs) that are text though their values look like numbers: postal codes, phone numbers, keys")
-	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV and NDJSON: the `LIST` of spellings of a missing value, in place of the usual ones, as NA,?,-999")
+	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: the `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones, which are those of pandas; an empty field is one always. With it they are missing in text too, and in NDJSON. Its numbers are missing values of features in every format")
 }
 
 // stores adds how inputs in object stores are asked for.
@@ -195,6 +195,9 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then an empty field alone is missing
+		q.Texts.Nulls = []string{""}
+	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
 	boundMemory(c, q.Memory)
