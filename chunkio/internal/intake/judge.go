@@ -14,6 +14,9 @@ import (
 // numbers below are rough shares of tables that people have, and TestJudgeHeader has what they lead to.
 const sureHeader = 2
 
+// mostJudged bounds the columns that a judgement looks at: they tell enough, and each takes 150 bytes.
+const mostJudged = 1 << 16
+
 // judgement is what a first row looks like.
 type judgement struct {
 	named bool
@@ -22,7 +25,8 @@ type judgement struct {
 
 // judgeFirstRow compares the first row, which ends at end, with the rows below it.
 func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
-	first = slices.Clone(first)
+	fields, judged := len(first), min(len(first), mostJudged)
+	first = slices.Clone(first[:judged])
 	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // of wide rows some too
 	p, err := r.sample(goal)
 	if err != nil {
@@ -31,8 +35,8 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	b := newBelow(first, &r.nulls)
 	in := r.reader(p.data[min(end, len(p.data)):])
 	for record, wrong := in.Read(); wrong == nil; record, wrong = in.Read() { // what is wrong is told where it is read
-		if len(record) == len(first) {
-			b.addRow(record)
+		if len(record) == fields {
+			b.addRow(record[:judged])
 		}
 	}
 	return b.judgeNames(), nil
