@@ -65,9 +65,8 @@ type ApplyReport struct {
 // groups keep their order. Struct fields and list elements become flat
 // columns of their flattened names.
 //
-// Inputs that are directories, and several files where out's ending names no form,
-// are written to the new folder out in their own layout; everything else becomes the
-// one file out. An output that the inputs would take in the next time is refused, as of all
+// Directories and several files are written to the new folder out in their own layout, but where out's ending
+// names a form and no folder is there; that, and one file, becomes the one file out. An output that the inputs would take in the next time is refused, as of all
 // results (Dataset.NotInput). Either appears whole or not at all. A partition key that the layout
 // does not keep in the path is written as a column.
 //
@@ -89,16 +88,17 @@ type ApplyReport struct {
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
+	if err := checkTexts(opt.Texts); err != nil {
+		return ApplyReport{}, err
+	}
 	access := opt.access()
 	defer access.close()
 	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	odd := slices.Concat(a.catalog.warnings, access.texts.doubted())
 	if d := access.direct; d != nil && d.rows != nil {
 		err = d.commit(&a.report)
-		a.report.Warnings = odd
 		return a.report, err
 	}
 	layout, err := access.arrange(ctx, inputs, a.catalog.list, out, opt.Form)
@@ -114,7 +114,6 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	a.report.Warnings = slices.Concat(odd, a.report.Warnings)
 	return a.report, nil
 }
 
@@ -142,7 +141,7 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 	if err := filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool)}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Concat(c.warnings, a.texts.guessesMade().Doubts)}}
 	leaves := len(opt.Columns) + len(opt.Also)
 	if opt.all {
 		leaves = len(c.leaves)

@@ -24,7 +24,7 @@ func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions)
 
 // chooseAll makes an output column of every column of the input.
 func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err error) {
-	src, err := a.open(ctx, 0)
+	src, err := a.open(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.rows() > 0 }), 0))
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (d *direct) takeIn(ctx context.Context, from intake.Input, opt intake.Optio
 	if d.again, err = d.file.Reopen(); err != nil {
 		return nil, err
 	}
-	d.rows = &takenIn{d.again, table}
+	d.rows = &takenIn{at: d.again, table: table}
 	return d.rows, nil
 }
 
@@ -59,7 +59,13 @@ func (d *direct) commit(report *ApplyReport) error {
 		return err
 	}
 	t := d.rows.table
-	if err := verifyWritten(d.file, t.Rows, len(t.Columns)); err != nil {
+	leaves := len(t.Columns)
+	for _, c := range t.Columns {
+		if c.Kind == intake.Map {
+			leaves++ // its keys and its values
+		}
+	}
+	if err := verifyWritten(d.file, t.Rows, leaves); err != nil {
 		return err
 	}
 	report.Files, report.Rows, report.Bytes = 1, t.Rows, t.Bytes

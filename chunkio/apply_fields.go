@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -15,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	ownparquet "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	instant "github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -30,7 +32,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 	}
 	defer src.Close()
 	fields := make([]copier.Field, len(columns))
-	for k, c := range columns {
+	for k, c := range a.widened(src, i, columns) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -39,7 +41,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 			fields[k] = copier.Field{Node: a.sparseNumber().Node(c.Name, false), Dict: []bool{true}} // mostly zeros
 		case copier.FromPartition:
 			fields[k] = a.partitionField(c)
-		case copier.Absent: // as the files have it that do
+		case copier.Absent, copier.FromNumbers: // as the files have it that do, in this type
 		default:
 			if fields[k], err = src.Field(c); err != nil {
 				err = format.Place(a.catalog.path(i), -1, c.Name, err)
@@ -153,8 +155,11 @@ func nodeText(n schema.Node) string {
 // int64 or double, as its values in all files allow.
 func (a *applier) partitionNumber(part int) writer.Number {
 	p := a.catalog.parts[part]
-	if p.truth {
+	switch _, integer := strings.CutPrefix(p.typ, "int"); {
+	case p.truth:
 		return writer.NumberOf("bool")
+	case integer || p.typ == "float" || p.typ == "double": // of a table
+		return writer.NumberOf(p.typ)
 	}
 	for _, v := range p.values {
 		if !format.IsNull(v) && (v != math.Trunc(v) || math.Abs(v) >= 1<<53) {
@@ -166,11 +171,18 @@ func (a *applier) partitionNumber(part int) writer.Number {
 
 // partitionField is the field of a partition key.
 func (a *applier) partitionField(c copier.Column) copier.Field {
-	node := a.partitionNumber(c.Part).Node(c.Name, false)
-	if a.catalog.parts[c.Part].values == nil {
-		node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+	return copier.Field{Node: nodeOf(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
+}
+
+// partitionType is the type that a partition key has as a column: of a number, string or date.
+func (a *applier) partitionType(part int) string {
+	switch p := a.catalog.parts[part]; {
+	case p.values != nil:
+		return a.partitionNumber(part).Name
+	case p.typ == "date":
+		return p.typ
 	}
-	return copier.Field{Node: node, Dict: []bool{true}}
+	return "string"
 }
 
 // writePartition writes a partition key of file i to every row of the group.
@@ -190,7 +202,18 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 	}
 	def := make([]int16, rows)
 	if text == hiveNull {
-		return format.Guard(func() error { return writer.Put(chunk, []parquet.ByteArray{}, def, nil) })
+		return format.Guard(func() error { return putNulls(chunk, def, nil) })
+	}
+	if a.partitionType(c.Part) == "date" {
+		at, ok := instant.ParseInstant([]byte(text), 0)
+		if !ok || at.Second%86400 != 0 {
+			return stream.Dataf(a.catalog.path(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+		}
+		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
+		for r := range def {
+			def[r] = 1
+		}
+		return format.Guard(func() error { return writer.Put(chunk, days, def, nil) })
 	}
 	values := make([]parquet.ByteArray, rows)
 	for r := range def {

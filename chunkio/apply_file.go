@@ -56,6 +56,9 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
+		if a.catalog.rows > 0 && a.catalog.files[i].rows() == 0 {
+			continue // what it has and lacks does not count
+		}
 		added, err := a.fieldsOf(ctx, i, a.columnsIn(i, a.columns))
 		if err == nil {
 			fields, err = a.mergeFields(i, fields, added)
@@ -64,6 +67,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 			return err
 		}
 	}
+	a.completeFields(fields, a.columns)
 	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
 		return a.resumeOne(ctx, out, fields, files)
 	}
@@ -92,7 +96,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 	if err != nil {
 		return err
 	}
-	a.report.Warnings = stream.PlainTexts(dir.Remarks())
+	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(dir.Remarks())...)
 	a.folder = l.bytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
 		if leaves(ctx, err) {
@@ -118,7 +122,7 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	if err == nil {
 		columns, err = a.present(i, columns)
 	}
-	if err != nil {
+	if err != nil || len(columns) == 0 { // of a file without rows that has none of them
 		return err
 	}
 	recipe, err := a.recipe(i, columns)
@@ -132,6 +136,7 @@ func (a *applier) writeBelow(ctx context.Context, dir *atomicfile.Dir, i int, re
 	if err != nil {
 		return err
 	}
+	a.completeFields(fields, columns)
 	file, err := dir.Create(ctx, rel)
 	if err != nil {
 		return err

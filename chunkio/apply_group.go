@@ -19,7 +19,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 		return err
 	}
 	defer src.Close()
-	columns = a.columnsIn(i, columns)
+	columns = a.widened(src, i, a.columnsIn(i, columns))
 	for g, rows := range src.GroupRows() {
 		switch {
 		case ctx.Err() != nil:
@@ -148,7 +148,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, s
 }
 
 func (a *applier) need(src copier.Source, g int, c copier.Column) int64 {
-	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField {
+	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
 		return src.Need(g, c)
 	}
 	// Encoded columns of sparse rows and of keys are small; sparse rows are spread in batches.
@@ -175,6 +175,8 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			sparse = append(sparse, target)
 		case copier.FromPartition:
 			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return a.writePartition(i, target) }})
+		case copier.FromNumbers:
+			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(ctx context.Context) error { return a.writeNumbers(ctx, src, i, g, target) }})
 		case copier.Absent:
 			tasks = append(tasks, copier.Task{Column: c.Name, Run: func(context.Context) error { return writeNulls(target) }})
 		default:

@@ -94,7 +94,7 @@ func (a *applier) grow(ctx context.Context, out string, fields []copier.Field) (
 	if err != nil {
 		return nil, err
 	}
-	a.report.Warnings = stream.PlainTexts(g.file.Remarks())
+	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(g.file.Remarks())...)
 	if len(marks) == 0 {
 		a.report.Resumed.count(g.file.Refused())
 	}

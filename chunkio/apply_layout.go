@@ -48,7 +48,7 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if len(roots) == 0 && (len(paths) == 1 || namesForm(out)) {
+	if namesForm(out) && !standsFolder(out) || len(roots) == 0 && len(paths) == 1 {
 		return outputLayout{single: true}, list.notTaken(out, nil)
 	}
 	if err := folderToBe(out, len(roots) > 0, form); err != nil {
@@ -99,15 +99,28 @@ func arrangeBelow(out string, roots, paths []string, form Form) (outputLayout, e
 
 // withForm is the name rel with the ending of the form in place of its own.
 func withForm(rel string, form Form) string {
-	ext := path.Ext(rel)
-	if strings.EqualFold(ext, form.ending()) {
+	if strings.EqualFold(path.Ext(rel), form.ending()) {
 		return rel
 	}
-	rel = strings.TrimSuffix(rel, ext)
-	if inner := path.Ext(rel); slices.Contains(intake.Packings, ext) && intake.Named(inner) != intake.None { // as in part.csv.gz
-		rel = strings.TrimSuffix(rel, inner)
+	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
+	rel = rel[:len(rel)-len(endingOf(rel))]
+	if inner := endingOf(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
+		rel = rel[:len(rel)-len(inner)]
 	}
 	return rel + form.ending()
+}
+
+// standsFolder reports whether out is a local folder that is there, or ends with a slash: a folder whatever its ending.
+func standsFolder(out string) bool {
+	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(os.PathSeparator)) {
+		return true
+	}
+	local, err := place.Local(out)
+	if err != nil || place.IsURL(out) {
+		return false
+	}
+	info, err := os.Stat(local)
+	return err == nil && info.IsDir()
 }
 
 // folderToBe refuses what stands at the place of an output folder and is none: a file, a device, a pipe.

@@ -339,3 +339,52 @@ func FuzzLayout(f *testing.F) {
 		}
 	})
 }
+
+// TestFolderToOneFile: a folder becomes one file where OUT's ending names one, its keys columns of it, and the table
+// is that of the folder; a folder that stands at OUT, or a slash behind it, keeps the layout.
+func TestFolderToOneFile(t *testing.T) {
+	in, dir := t.TempDir(), t.TempDir()
+	numbered(t, filepath.Join(in, "day=1", "a.parquet"), 2)
+	numbered(t, filepath.Join(in, "day=2", "b.csv"), 4)
+	for _, ending := range []string{".parquet", ".arrow", ".csv"} {
+		for name, run := range map[string]func(out string) (ApplyReport, error){
+			"apply": func(out string) (ApplyReport, error) {
+				return Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x", "day"}, Form: must.Get(OutputForm(out, ""))(t)})
+			},
+			"convert": func(out string) (ApplyReport, error) { return Convert(t.Context(), []string{in}, out, ApplyOptions{}) },
+		} {
+			if name == "convert" && ending != ".parquet" {
+				continue
+			}
+			out := filepath.Join(dir, name+ending)
+			must.Get(run(out))(t)
+			info := must.Get(os.Stat(out))(t)
+			ds := must.Get(Open(t.Context(), []string{out}, Options{}))(t)
+			columns := slices.Sorted(maps.Keys(namesOf(ds)))
+			if info.IsDir() || ds.Rows() != 8 || !slices.Contains(columns, "day") || !slices.Contains(columns, "x") {
+				t.Errorf("%s: a folder: %t, %d rows of %q, want a file of 8 with day and x", out, info.IsDir(), ds.Rows(), columns)
+			}
+			ds.Close()
+		}
+	}
+	stands, slash := filepath.Join(dir, "stands.parquet"), filepath.Join(dir, "new.parquet")+"/"
+	must.Do(t, os.Mkdir(stands, 0o700))
+	for _, out := range []string{stands, slash} {
+		must.Get(Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x", "y"}}))(t)
+		if numbers := numbersIn(t, out); !slices.Equal(numbers, []int{2, 4}) {
+			t.Errorf("%s has the files %v, want 2 and 4", out, numbers)
+		}
+	}
+}
+
+// namesOf are the names of the features and keys of a dataset.
+func namesOf(ds *Dataset) map[string]bool {
+	names := make(map[string]bool)
+	for _, c := range ds.Columns() {
+		names[c.Name] = true
+	}
+	for _, l := range ds.LeftOut() {
+		names[l.Name] = true
+	}
+	return names
+}

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -72,7 +74,20 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Version              string    // of an object
 		Modified             time.Time // of a local file
 		Columns              []column
+		Texts                *TextOptions  `json:",omitempty"` // that a file of rows was read with, and
+		Kinds                []intake.Kind `json:",omitempty"` // what its columns were found to be, beside other files
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	texts := a.opt.Texts
+	texts.Header, texts.Recorded = a.catalog.texts.guessesMade().Header, false // as it was read, a guess or not
+	rows := a.catalog.texts.rowsOf(a.catalog.path(i))
+	if rows != nil || !reflect.DeepEqual(texts, TextOptions{}) {
+		what.Texts = &texts
+	}
+	if rows != nil {
+		for _, c := range rows.table.Columns {
+			what.Kinds = append(what.Kinds, c.Kind)
+		}
+	}
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {
@@ -85,6 +100,9 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		switch c.Kind {
 		case copier.FromLeaf:
 			made.From = a.catalog.leaves[c.Leaf].Name
+			if a.catalog.list.schema != nil { // which may have widened it since
+				made.Text = a.catalog.leaves[c.Leaf].Type
+			}
 		case copier.FromSparse:
 			made.From = a.sparseNumber().Name
 		case copier.FromPartition:
@@ -92,8 +110,8 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if made.Text = text; a.catalog.parts[c.Part].values != nil {
-				made.From = a.partitionNumber(c.Part).Name
+			if made.Text = text; a.partitionType(c.Part) != "string" {
+				made.From = a.partitionType(c.Part)
 			}
 		}
 		what.Columns = append(what.Columns, made)

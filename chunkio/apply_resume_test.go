@@ -322,3 +322,49 @@ func TestApplyTakesNoMarkOfTwoRuns(t *testing.T) {
 		t.Error("other bytes than uninterrupted")
 	}
 }
+
+// TestApplyOfTextGoesOn: files that an interrupted run has finished are taken as they are only if their text was read
+// in the same way, by guess or as it was told. Two of the readings give footers alike: the same number of nulls, of
+// the same values but for one.
+func TestApplyOfTextGoesOn(t *testing.T) {
+	const files, finished = 3, 2
+	in := filepath.Join(t.TempDir(), "in")
+	must.Do(t, os.MkdirAll(in, 0o777))
+	for i := range files {
+		must.Do(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("%d.csv", i)), []byte("2001,2002\n0,5\n1,5\n2,5\n9,5\n"), 0o666))
+	}
+	begun := ApplyOptions{Meter: new(stream.Meter), Maker: "1", Texts: TextOptions{Nulls: []string{"1"}}}
+	for name, c := range map[string]struct {
+		texts TextOptions
+		want  Resumed
+		rows  int64
+	}{
+		"as before":      {TextOptions{Nulls: []string{"1"}}, Resumed{Whole: finished}, 4 * files},
+		"as was guessed": {TextOptions{Nulls: []string{"1"}, Header: "yes"}, Resumed{Whole: finished}, 4 * files},
+		"header":         {TextOptions{Nulls: []string{"1"}, Header: "no"}, Resumed{Outdated: finished}, 5 * files},
+		"nulls":          {TextOptions{Nulls: []string{"2"}}, Resumed{Outdated: finished}, 4 * files},
+		"usual nulls":    {TextOptions{}, Resumed{Outdated: finished}, 4 * files},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			opt := begun
+			opt.Meter = new(stream.Meter)
+			_, err := Convert(ending(t, func() bool { return opt.Meter.Rows.Load() >= 4*finished }), []string{in}, out, opt)
+			if u, ok := errors.AsType[*Unfinished](err); !ok || u.Finished != finished {
+				t.Fatalf("got %v, want %d finished files", err, finished)
+			}
+			opt.Texts, opt.Meter = c.texts, new(stream.Meter)
+			report, err := Convert(t.Context(), []string{in}, out, opt)
+			must.Do(t, err)
+			if report.Resumed != c.want || report.Rows != c.rows {
+				t.Errorf("%+v and %d rows, want %+v and %d", report.Resumed, report.Rows, c.want, c.rows)
+			}
+			whole := filepath.Join(t.TempDir(), "out")
+			opt.Meter = new(stream.Meter)
+			must.Get(Convert(t.Context(), []string{in}, whole, opt))(t)
+			if !maps.Equal(must.Files(t, out), must.Files(t, whole)) {
+				t.Error("other bytes than uninterrupted")
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/internal/place"
@@ -25,10 +26,41 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 	if err := rows.NotInput(ctx, out); err != nil {
 		return report, err
 	}
+	report = ApplyReport{Files: 1, Columns: []string{sparseIndices, sparseValues}, Rows: rows.Rows(), Warnings: slices.Clip(rows.FileWarnings())}
+	if why := whyNoLabels(rows); why != "" {
+		report.Warnings = append(report.Warnings, stream.PlainText("the labels are not written: "+why))
+		err = WriteParquet(ctx, out, rows, WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
+	} else {
+		report.Columns = append(report.Columns, svm.Label)
+		err = writeLabelled(ctx, out, rows, read)
+	}
+	if err != nil {
+		return ApplyReport{}, err
+	}
+	if !place.IsURL(out) {
+		if info, err := os.Stat(out); err == nil {
+			report.Bytes = info.Size()
+		}
+	}
+	return report, nil
+}
+
+// whyNoLabels is why the labels of text are no column; empty where they are one.
+func whyNoLabels(rows *Dataset) string {
+	for _, l := range rows.catalog.leaves {
+		if l.Name == svm.Label {
+			return l.Why
+		}
+	}
+	return ""
+}
+
+// writeLabelled writes the rows of text with their labels.
+func writeLabelled(ctx context.Context, out string, rows *Dataset, read Options) (err error) {
 	read.Sparse, read.Label, read.Columns = "", "", []string{svm.Label}
 	labels, err := rows.With(read)
 	if err != nil {
-		return report, err
+		return err
 	}
 	defer labels.Close()
 	next, stop := iter.Pull2(labels.Chunks(ctx, stream.Range{}))
@@ -36,7 +68,7 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 	var chunk *stream.Chunk
 	at := 0
 	var failed error
-	write := WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads, label: func(int64) float64 {
+	write := WriteOptions{Sparse: true, Type: "double", Threads: read.Threads, label: func(int64) float64 {
 		for failed == nil && (chunk == nil || at == chunk.Rows) {
 			var more bool
 			if chunk, failed, more = next(); !more {
@@ -53,14 +85,5 @@ func convertText(ctx context.Context, inputs []string, out string, opt ApplyOpti
 	if err = WriteParquet(ctx, out, rows, write); failed != nil {
 		err = failed
 	}
-	if err != nil {
-		return report, err
-	}
-	report = ApplyReport{Files: 1, Columns: []string{sparseIndices, sparseValues, svm.Label}, Rows: rows.Rows()}
-	if !place.IsURL(out) {
-		if info, err := os.Stat(out); err == nil {
-			report.Bytes = info.Size()
-		}
-	}
-	return report, nil
+	return err
 }

@@ -1,7 +1,9 @@
 package chunkio
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
@@ -25,6 +27,82 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	return here
 }
 
+// widened are columns as an open file i has them: those of a table whose schema has a wider type of numbers than the file
+// are written as numbers of that.
+func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []copier.Column {
+	if a.catalog.list.schema == nil {
+		return columns
+	}
+	columns = slices.Clone(columns)
+	leaves := src.Leaves()
+	for k, c := range columns {
+		if c.Kind != copier.FromLeaf {
+			continue
+		}
+		if typ := a.catalog.leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.files[i].at(c.Leaf)].Type {
+			columns[k].Kind = copier.FromNumbers
+		}
+	}
+	return columns
+}
+
+// completeFields makes the fields of columns that no file has in the type of the dataset.
+func (a *applier) completeFields(fields []copier.Field, columns []copier.Column) {
+	for k := range fields {
+		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
+			fields[k] = copier.Field{Node: nodeOf(c.Name, elementType(a.catalog.leaves[c.Leaf])), Dict: []bool{true}}
+		}
+	}
+}
+
+// nodeOf is a column of a type of a table's schema, or of a partition key.
+func nodeOf(name, typ string) schema.Node {
+	var logical schema.LogicalType = schema.StringLogicalType{}
+	physical := parquet.Types.ByteArray
+	switch typ {
+	case "string":
+	case "binary":
+		logical = schema.NoLogicalType{}
+	case "date":
+		logical, physical = schema.DateLogicalType{}, parquet.Types.Int32
+	case "timestamp", "timestamp_ntz":
+		logical, physical = schema.NewTimestampLogicalType(typ == "timestamp", schema.TimeUnitMicros), parquet.Types.Int64
+	default:
+		return writer.NumberOf(typ).Node(name, false)
+	}
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, logical, physical, -1, -1))
+}
+
+// writeNumbers writes the values of a column of row group g as numbers of the dataset's type.
+func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
+	leaf := a.catalog.files[i].at(c.Leaf)
+	group, err := src.Open(ctx, g, []int{leaf})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	n := writer.NumberOf(elementType(a.catalog.leaves[c.Leaf]))
+	batch := make([]float64, sparseBatch)
+	dst := make([][]float64, max(src.Leaves()[leaf].Width, 1))
+	for from, rows := int64(0), src.GroupRows()[g]; from < rows; from += sparseBatch {
+		to := min(rows, from+sparseBatch)
+		dst[max(c.Element, 0)] = batch[:to-from]
+		if err := group.Decode(ctx, leaf, from, to, dst); err != nil {
+			return err
+		}
+		kept := batch[:0]
+		for r := range int(to - from) {
+			if !copier.Skips(c.Skip, int(from)+r) {
+				kept = append(kept, batch[r])
+			}
+		}
+		if err := n.Encode(c.Chunks[0], kept, format.IsNull); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	if f.order == nil { // it has all columns
 		return true
@@ -43,16 +121,17 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	return true
 }
 
-// present are the columns that file i has: a file below a folder keeps lacking the others, and
-// must have one.
+// present are the columns that file i has: a file below a folder keeps lacking the others, unless it is of a table, and
+// must have one, if it has rows.
 func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
-	for _, c := range a.columnsIn(i, columns) {
-		if c.Kind != copier.Absent {
+	for k, c := range a.columnsIn(i, columns) {
+		// The files of a table have all of its columns, of which some are nested and cannot be made.
+		if c.Kind != copier.Absent || a.catalog.list.schema != nil && columns[k].Kind == copier.FromLeaf {
 			present = append(present, c)
 		}
 	}
-	if len(present) == 0 {
+	if len(present) == 0 && a.catalog.files[i].rows() > 0 {
 		e := stream.Dataf(a.catalog.path(i), "the file has none of the columns to write")
 		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
 		return nil, e

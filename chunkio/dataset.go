@@ -20,8 +20,8 @@ import (
 type Options struct {
 	// Columns and Exclude restrict the features by globs over the flattened names; an
 	// exact name wins over a glob, a list's own name means all its elements, and *
-	// matches / too. A pattern that matches no column is a usage error. Partition keys are features only
-	// where Columns names them.
+	// matches / too. A pattern that matches no column is a usage error. Partition keys, and the index of
+	// a data frame that a file of pandas names, are features only where Columns names them.
 	Columns, Exclude []string
 	Label, Weight    string // columns that are never features; Weight weighs the rows
 	// Sparse names two list columns, or a map of integers to numbers, or three columns of triples, and, if known, the number
@@ -78,14 +78,20 @@ type Options struct {
 	// place: local folders, and URLs with the parameters to open the files below them.
 	Allow []string
 
-	// Texts overrule what is guessed about inputs that are text. They are given to Open.
-	Texts TextOptions
+	// Texts overrule what is guessed about inputs that are text. They are given to Open, and so are Numbers: columns
+	// of such inputs, beside those that Columns name, that are numbers though they look like identifiers. Numbers
+	// among Texts.Nulls are missing in features of every format.
+	Texts   TextOptions
+	Numbers []string
 
 	// Plan is a plan file that Open reads in place of inputs: the files that it names, as they
 	// were when it was made, without reading their footers again. Shard is the part of its rows
 	// that is read; other files are not opened. Where must be as the plan has it.
 	Plan  string
 	Shard Shard
+	// Spreads notes which features have one value or none, as statistics tell: Fields leaves them out then. It is said
+	// once, to Open.
+	Spreads bool
 	// ForPlan notes what WritePlan needs.
 	ForPlan bool
 
@@ -147,7 +153,7 @@ func (o Options) validate() error {
 	if o.Classes && o.Label == "" {
 		return stream.Usagef("classes need a column to take them from: {label}")
 	}
-	return nil
+	return checkTexts(o.Texts)
 }
 
 // Dataset is the table that a set of files, or a stream, makes under some options.
@@ -162,6 +168,7 @@ type Dataset struct {
 	opt      Options
 	sparse   *sparseSpec // nil for dense rows
 	features *features
+	nulls    []float64 // numbers that stand for a missing value
 	buffers  buffers
 	classes  classTable
 	spool    func() *scratch.Space // where row groups go that do not fit into memory
@@ -209,7 +216,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 		return nil, err
 	}
 	if list.isStdin() {
-		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union})
+		c, once, err := a.openStdin(ctx, opt.Stdin, list, f, cataloging{memory: opt.Memory, weigh: opt.ForPlan, union: opt.Union, spreads: opt.Spreads, unused: a.isUnused})
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +236,7 @@ func (a *access) dataset(ctx context.Context, inputs []string, f *filter) (*Data
 	if list, err = f.prune(list); err != nil {
 		return nil, err
 	}
-	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union})
+	c, err := a.catalog(ctx, list, f, cataloging{opt.Memory, opt.SkipBad, opt.ForPlan, opt.Union, opt.Spreads, a.isUnused})
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +284,7 @@ func assemble(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dataset, e
 	if err := c.filter.check(c, sparse); err != nil {
 		return nil, err
 	}
-	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f}
+	d := &Dataset{catalog: c, pipe: p, opt: opt, sparse: sparse, features: f, nulls: intake.NumbersAmong(opt.Texts.Nulls)}
 	d.spool = sync.OnceValue(func() *scratch.Space { return scratch.New(opt.Spool) })
 	d.unfiltered = sync.OnceValue(func() sampler { return newSampler(opt.Seed, opt.Sample, c.rows) })
 	return d, nil
@@ -340,12 +347,20 @@ func (d *Dataset) Table() *stream.Table { return d.catalog.list.table }
 // Paths lists the files as Open takes them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.catalog.list.paths() }
 
+// Positions is the number of positions in the input: see [stream.Position].
+func (d *Dataset) Positions() int { return countPositions(d.catalog, d.sparse) }
+
 // LeftOut lists every column that is no feature, and why, in column order.
 func (d *Dataset) LeftOut() []stream.LeftOut { return d.features.leftOut }
 
 // Warnings lists what is odd but no error; options in them are spelled by the command.
 func (d *Dataset) Warnings() []stream.Text {
-	return slices.Concat(d.catalog.warnings, d.catalog.texts.doubted(), d.features.warnings)
+	return slices.Concat(d.FileWarnings(), d.features.warnings)
+}
+
+// FileWarnings lists those of Warnings that are about the files, whatever the columns are for.
+func (d *Dataset) FileWarnings() []stream.Text {
+	return slices.Concat(d.catalog.warnings, d.catalog.texts.guessesMade().Doubts)
 }
 
 // CatalogBytes is the memory that what is known of the files takes, as long as the Dataset is open.

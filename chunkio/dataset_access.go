@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -22,12 +23,15 @@ type access struct {
 	footer atomic.Int64 // bytes of the footer of the object opened last: others are much alike
 	tails  tailCache
 	texts  textTables
-	lent   bool            // texts are of a *Stdin, which closes them
-	looked map[string]bool // folders in stores where a table was looked for
+	lent   bool // texts are of a *Stdin, which closes them
+	// guesses are the names of files in folders that are data by the shape of their lines alone.
+	guesses map[string]bool
+	looked  map[string]bool // folders in stores where a table was looked for
 
-	exact   bool    // files of rows keep whole numbers whole, for copying
-	anyText bool    // and any column of theirs may turn out as text
-	direct  *direct // where the rows of a file go; nil for a scratch file
+	exact   bool            // files of rows keep whole numbers whole, for copying
+	anyText bool            // and any column of theirs may turn out as text
+	numbers map[string]bool // columns whose numbers are asked for by name; made where they are first looked up
+	direct  *direct         // where the rows of a file go; nil for a scratch file
 }
 
 func newAccess(opt Options) *access {
@@ -100,9 +104,33 @@ func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *s
 // than an eighth of the memory: one by one, 1,000 files at 50 ms would take a minute.
 const footersAhead = 16
 
-// catalog is openCatalog of what access finds. The ends of objects are fetched ahead, and long
-// footers of local files are parsed side by side.
+// catalog is openCatalog of what access finds, once more where a file turns out to have identifiers in a column that
+// files before it have as numbers.
 func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
+	how.union = how.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
+	if err := a.opt.Texts.Check(); err != nil {
+		return nil, err
+	}
+	a.guesses = make(map[string]bool, len(list.guesses))
+	for path := range list.guesses {
+		a.guesses[place.Name(path)] = true
+	}
+	c, err := a.openList(ctx, list, f, how)
+	for a.texts.forgetNumbers() {
+		c, err = a.openList(ctx, list, f, how)
+	}
+	if err == nil {
+		err = a.texts.checkNames(a.opt.Texts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// openList is openCatalog of what access finds. The ends of objects are fetched ahead, and long
+// footers of local files are parsed side by side.
+func (a *access) openList(ctx context.Context, list *fileList, f *filter, how cataloging) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -205,19 +233,55 @@ func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.
 	if strings.HasPrefix(head, parquet.EncryptedMagic) {
 		return parquet.Open(in, memory) // which says so
 	}
-	packing, kind := intake.Packing([]byte(head)), rowsNamed(in.Name())
+	kind, packing, _, err := rowsOf(in, head)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != intake.None:
+		return a.openRows(ctx, in, kind, packing, memory)
+	case ipc.IsStream(in, head):
+		return ipc.OpenStream(in, memory)
+	}
+	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm) or by its lines")
+	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
+	return nil, e
+}
+
+// rowsOf is the format of rows of an input that begins with head and no magic word of a table, and its compression: by
+// its first bytes, by its name, or by a guess from the shape of its lines.
+func rowsOf(in Input, head string) (kind intake.Format, packing string, guess bool, err error) {
+	packing, kind = intake.Packing([]byte(head)), rowsNamed(in.Name())
 	if magic := intake.Sniff([]byte(head)); magic == intake.NPY || magic == intake.Avro {
 		kind = magic
 	}
-	if kind != intake.None {
-		return a.openRows(ctx, in, kind, packing, memory)
+	if kind != intake.None || ipc.IsStream(in, head) {
+		return kind, packing, false, nil
 	}
-	if ipc.IsStream(in, head) {
-		return ipc.OpenStream(in, memory)
+	for _, n := range []int64{intake.RecognizeBytes, intake.RecognizeMost} {
+		begin := make([]byte, min(in.Size(), n))
+		if err := format.ReadAt(in, begin, 0); err != nil {
+			return kind, packing, false, stream.Dataf(in.Name(), "%w", err)
+		}
+		var more bool
+		if kind, packing, more = intake.Recognize(begin, in.Size() <= n); !more {
+			break
+		}
 	}
-	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array or Avro by its first bytes, nor text by its name (.csv, .tsv, .jsonl, .ndjson, .svm, .libsvm)")
-	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
-	return nil, e
+	return kind, packing, kind == intake.CSV || kind == intake.NDJSON, nil
+}
+
+// holdsData reports whether an input of any name is data, and whether only the shape of its lines says so.
+func holdsData(in Input) (data, guess bool, err error) {
+	magic, err := readMagic(in)
+	if err != nil || magic != "" {
+		return err == nil, false, err
+	}
+	head, err := readHead(in)
+	if err != nil || strings.HasPrefix(head, parquet.EncryptedMagic) {
+		return err == nil, false, err
+	}
+	kind, _, guess, err := rowsOf(in, head)
+	return kind != intake.None || err == nil && ipc.IsStream(in, head), guess, err
 }
 
 // takesLong reports whether a file is read to its end where it is opened.

@@ -1,11 +1,13 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"unsafe"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
@@ -33,18 +35,24 @@ type catalog struct {
 	filter    *filter     // Options.Where; nil without
 	texts     *textTables // rows of files that are no tables; nil where there can be none
 	frozen    *frozen     // of a plan file; nil without
+	spreads   []extremes  // by leaf; nil where nobody asks
+	mixed     bool        // a leaf has other types in other files, or is not in all
+
+	keys *knownKeys // of maps of texts that were read as sparse rows; nil of a stream
 }
 
 // file is what stays in memory of one input.
 type file struct {
-	size   int64
-	start  int64   // global position of its first row
-	groups []int64 // rows of each row group
-	order  []int32 // dataset leaf → the file's leaf, -1 where it has none; nil where they are the same
-	digest uint64  // of its footer: the file is refused if it changed before it is read
-	print  uint64  // fingerprint of size, footer, and both ends of its data
-	bytes  []int64 // of each row group, for a plan file; nil where none is to be made
+	size    int64
+	start   int64   // global position of its first row
+	groups  []int64 // rows of each row group
+	order   []int32 // dataset leaf → the file's leaf, -1 where it has none; nil where they are the same
+	parquet bool    // it is Parquet, or was made to
+	digest  uint64  // of its footer: the file is refused if it changed before it is read
+	print   uint64  // fingerprint of size, footer, and both ends of its data
+	bytes   []int64 // of each row group, for a plan file; nil where none is to be made
 
+	whole    bool            // it is read to its end where it is opened, which its name does not tell
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
 
@@ -71,7 +79,9 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 	b := catalogBuilder{
 		weigh:   how.weigh,
 		union:   how.union,
-		catalog: &catalog{refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
+		unused:  how.unused,
+		spreads: how.spreads,
+		catalog: &catalog{keys: new(knownKeys), refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
 	}
 	var first error
@@ -98,82 +108,91 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		}
 	}
 	if len(b.files) == 0 {
-		return nil, first
+		return nil, cmp.Or(first, b.fault)
 	}
-	b.finish()
-	return b.catalog, nil
+	return b.catalog, b.finish()
 }
 
 // cataloging says how footers are read.
 type cataloging struct {
-	memory  int64 // bounds one open footer
-	skipBad bool  // leave out files that cannot be used
-	weigh   bool  // note the bytes of row groups
-	union   bool  // columns that a file lacks are null there
+	memory  int64                    // bounds one open footer
+	skipBad bool                     // leave out files that cannot be used
+	weigh   bool                     // note the bytes of row groups
+	union   bool                     // columns that a file lacks are null there
+	spreads bool                     // note those of leaves
+	unused  func(column string) bool // nobody asks for a column; nil for none
 }
 
 // catalogBuilder holds what is only needed while footers are read.
 type catalogBuilder struct {
 	*catalog
-	weigh  bool
-	union  bool
-	counts []int              // of leaves, when each file was added: later ones are absent from it
-	index  map[leafName]int   // dataset leaf
-	orders map[string][]int32 // column orders seen, so that files share them
-	keys   []string           // partition keys
-	texts  [][]string         // by key, by file
+	weigh   bool
+	union   bool
+	unused  func(column string) bool // as cataloging has it
+	spreads bool
+	sure    bool               // a file with rows is data not by a guess alone
+	fault   error              // of a guess that was passed over
+	first   int                // the file that the columns are of: the first with rows
+	counts  []int              // of leaves, when each file was added: later ones are absent from it
+	index   map[leafName]int   // dataset leaf
+	orders  map[string][]int32 // column orders seen, so that files share them
+	keys    []string           // partition keys
+	texts   [][]string         // by key, by file
 }
 
 // addFile reads one footer. On error the catalog is as before.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
-	opened, in, err := b.open(ctx, e, memory, nil)
+	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	path := in.Name()
+	path := from.Name()
 	leaves := opened.Leaves()
 	if need := opened.HeldBytes() + b.bytesWith(len(leaves)); need > memory {
 		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
+	leaves, in, err := list.columnsOf(path, leaves)
+	if err != nil {
+		return err
+	}
 	leaves, names := named(leaves)
+	for i := range names {
+		if in != nil && !in[i] {
+			names[i].nth = noColumn
+		}
+	}
 	before := len(b.leaves)
-	f := file{size: in.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest()}
-	if f.print, err = fingerprint(in, f.digest); err != nil {
+	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), whole: isOfRows(opened) && !takesLong(path)}
+	_, f.parquet = opened.(*parquet.File)
+	if f.print, err = fingerprint(from, f.digest); err != nil {
 		return err
 	}
 	keys, parts, err := list.partsOf(at, e.path)
 	if err != nil {
 		return err
 	}
-	if b.filter != nil && !b.union && len(b.files) == 0 {
-		if err := b.filter.bind(path, leaves); err != nil {
-			return err
-		}
+	if err := b.dropKeyColumns(ctx, path, opened, names, keys, parts, memory); err != nil {
+		return err
 	}
-	if len(b.files) == 0 {
-		b.keys = keys
-		b.texts = make([][]string, len(b.keys))
-		b.leaves = append([]format.Leaf(nil), leaves...)
-		b.index = make(map[leafName]int, len(leaves))
-		for i, l := range leaves {
-			b.index[names[i]] = i
-			if l.Refused {
-				b.refusing[i] = path
-			}
+	guess := list.guesses[e.path]
+	if b.isPassedOver(path, guess, &f, names) {
+		return nil
+	}
+	first, empty := len(b.files) == 0 || b.rows == 0 && f.rows() > 0, f.rows() == 0
+	if first {
+		if err = b.beginColumns(path, &f, leaves, names, keys); err != nil && guess {
+			b.passOver(path, err)
+			return nil
 		}
-	} else {
-		reference := b.path(0)
-		if parts, err = alignParts(path, reference, b.keys, keys, parts); err != nil {
-			return err
-		}
-		var added []int
-		if f.order, added, err = b.matchLeaves(path, leaves, names); err != nil {
-			return err
-		}
-		for _, i := range added {
-			b.addLeaf(path, leaves[i], names[i])
-		}
+	} else if parts, err = alignParts(path, b.path(b.first), b.keys, keys, parts); err != nil && empty {
+		b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", err))
+		return nil
+	} else if err == nil {
+		err = b.matchFile(path, &f, leaves, names)
+	}
+	if err != nil {
+		return err
 	}
 	if b.filter != nil && !b.union {
 		if f.outcomes, err = b.filter.outcomes(list, at, e, opened, f.at); err != nil {
@@ -183,8 +202,12 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if b.weigh {
 		f.bytes = weigh(opened, f.outcomes)
 	}
-	if len(b.files) > 0 {
+	if !first && !empty {
 		b.mergeFacts(path, &f, leaves, before)
+	}
+	b.sure = b.sure || !guess && !empty
+	if b.spreads {
+		b.addSpreads(opened, &f)
 	}
 	for i, text := range parts {
 		b.texts[i] = append(b.texts[i], text)
@@ -196,7 +219,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	b.counts = append(b.counts, len(b.leaves))
 	held := opened.HeldBytes()
 	b.files = append(b.files, f)
-	if o, ok := in.(*object); ok {
+	if o, ok := from.(*object); ok {
 		held += int64(len(o.tail))
 		b.list.addObject(o.object)
 		b.far = true
@@ -243,11 +266,16 @@ func weigh(opened format.File, outcomes []where.Outcome) []int64 {
 // be secret.
 func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
 
-func (b *catalogBuilder) finish() {
+func (b *catalogBuilder) finish() error {
 	for i, key := range b.keys {
-		b.parts = append(b.parts, newPartition(key, b.texts[i]))
+		b.parts = append(b.parts, newPartition(key, b.texts[i], b.list.keyType(key)))
 	}
+	b.addAbsent()
 	b.padOrders()
+	if b.filter != nil && !b.union && b.rows == 0 { // else the first file with rows has told
+		return b.filter.bind(b.path(b.first), b.leaves)
+	}
+	return nil
 }
 
 // reopen opens a file of the catalog for a pass and refuses it if it is not the

@@ -1,8 +1,11 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -11,10 +14,124 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
+// beginColumns makes the columns of a file those of the dataset: of the first one, and again of the first one with rows, as the
+// types of files without rows, and what they lack and have beside, do not count.
+func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
+	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
+	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
+	for i, l := range leaves {
+		if names[i].nth == noColumn {
+			continue
+		}
+		if l.Refused {
+			refusing[len(known)] = path
+		}
+		index[names[i]] = len(known)
+		known, order = append(known, l), append(order, int32(i))
+	}
+	if b.filter != nil && !b.union && f.rows() > 0 {
+		if err := b.filter.bind(path, known); err != nil {
+			return err
+		}
+	}
+	if len(known) < len(leaves) {
+		f.order = b.shared(order)
+	}
+	if len(b.files) > 0 && !slices.Equal(keys, b.keys) {
+		for i := range b.files {
+			b.warnings = append(b.warnings, stream.Textf("passed over a file without rows: %v", keysDiffer(b.path(i), path, b.keys, keys)))
+		}
+		b.files, b.counts, b.list = nil, nil, b.list.empty()
+	}
+	for i := range b.files {
+		empty, order := &b.files[i], slices.Repeat([]int32{-1}, len(known))
+		for name, was := range b.index {
+			if at, ok := index[name]; ok && belongTogether(known[at], b.leaves[was]) {
+				order[at] = int32(empty.at(was))
+			}
+		}
+		empty.order, b.counts[i] = b.shared(order), len(known)
+	}
+	if len(b.files) == 0 {
+		b.keys, b.texts = keys, make([][]string, len(keys))
+	}
+	b.leaves, b.index, b.refusing, b.first = known, index, refusing, len(b.files)
+	return nil
+}
+
+// matchFile finds the leaves of the dataset in a further file. One without rows may have any others.
+func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
+	if f.rows() == 0 {
+		order := slices.Repeat([]int32{-1}, len(b.leaves))
+		for i, l := range leaves {
+			if at, ok := b.index[names[i]]; ok && belongTogether(l, b.leaves[at]) {
+				order[at] = int32(i)
+			}
+		}
+		f.order = b.shared(order)
+		return nil
+	}
+	order, added, err := b.matchLeaves(path, leaves, names)
+	if err != nil {
+		if e, ok := errors.AsType[*stream.DataError](err); ok && f.whole {
+			e.Remedy = stream.Textf("it was taken for data by its lines, not by its name: if it is none, name the others by a glob or a list; if it is, %v", e.Remedy)
+		}
+		return err
+	}
+	f.order = order
+	for _, i := range added {
+		b.addLeaf(path, leaves[i], names[i])
+	}
+	return nil
+}
+
+// isPassedOver decides of a file of a folder that is data by a guess alone, f if guess is set: beside files that surely are
+// data it is passed over if it has less than half of their columns, as a list of classes or files has. A sure file passes over
+// the guesses before it likewise.
+func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
+	if b.rows == 0 || f.rows() == 0 || b.sure != guess {
+		return false
+	}
+	shared, of := 0, len(names)
+	for _, n := range names {
+		if _, ok := b.index[n]; ok {
+			shared++
+		}
+	}
+	if guess {
+		of = len(b.leaves)
+	}
+	if 2*shared >= of {
+		return false
+	}
+	if guess {
+		b.passOver(path, fmt.Errorf("it has %d of the %d columns of %s", shared, of, b.path(b.first)))
+		return true
+	}
+	for i := range b.files {
+		b.passOver(b.path(i), fmt.Errorf("it has %d of the %d columns of %s", shared, of, path))
+	}
+	b.files, b.counts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.empty(), 0, 0, nil
+	f.start = 0
+	return false
+}
+
+// passOver warns of a guess that does not hold.
+func (b *catalogBuilder) passOver(path string, err error) {
+	b.fault = cmp.Or(b.fault, err)
+	b.warnings = append(b.warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
+}
+
+// belongTogether reports whether leaves of one name in two files may be one column.
+func belongTogether(l, d format.Leaf) bool {
+	_, ok := format.Agree(l.Type, d.Type)
+	return ok || mixes(l, d) || sharesName(l, d)
+}
+
 // matchLeaves finds every leaf of the dataset in a further file, by name. Under a union the places of
 // those that the dataset has not seen yet are returned too, and come behind it.
 func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []leafName) (order []int32, added []int, err error) {
-	reference := b.path(0)
+	reference := b.path(b.first)
 	order = make([]int32, len(b.leaves))
 	for i := range order {
 		order[i] = -1
@@ -22,17 +139,21 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	sameOrder := len(leaves) == len(b.leaves)
 	for i, l := range leaves {
 		at, ok := b.index[names[i]]
-		if !ok && b.union {
+		switch {
+		case names[i].nth == noColumn:
+			sameOrder = false
+			continue
+		case !ok && b.union:
 			order, added, sameOrder = append(order, int32(i)), append(added, i), false
 			continue
-		} else if !ok {
+		case !ok:
 			what := "%s has no such column"
 			if names[i].nth > 0 {
 				what = "%s has fewer columns of this name"
 			}
 			return nil, nil, lacking(mismatch(path, l.Name, what, reference))
 		}
-		if _, ok := format.Agree(l.Type, b.leaves[at].Type); !ok && !mixes(l, b.leaves[at]) && !sharesName(l, b.leaves[at]) {
+		if !belongTogether(l, b.leaves[at]) {
 			e := mismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
 			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
 			return nil, nil, e
@@ -64,7 +185,7 @@ func lacking(e *stream.DataError) *stream.DataError {
 // addLeaf makes a leaf that no file before the one at path has a leaf of the dataset.
 func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	at := len(b.leaves)
-	b.index[name] = at
+	b.index[name], b.mixed = at, true
 	if l.Refused {
 		b.refusing[at] = path
 	}
@@ -178,17 +299,17 @@ func mergeUnits(path string, d, l *format.Leaf) {
 	}
 }
 
-// mergeFacts adds what a further file's leaves tell to the dataset's that were there before it. Lists of a
-// file without rows have no length yet, so they do not count; nor do the lists of the
-// files before, if none of these had rows.
+// mergeFacts adds what the leaves of a further file with rows tell to the dataset's that were there before it.
 func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
 	for at := range before {
 		d, here := &b.leaves[at], f.at(at)
 		if here < 0 {
 			d.Nulls = addNulls(d.Nulls, f.rows())
+			b.mixed = true
 			continue
 		}
 		l := &leaves[here]
+		b.mixed = b.mixed || d.Type != l.Type
 		sharing := sharesName(*d, *l)
 		mergeTypes(path, d, l)
 		mergeUnits(path, d, l)
@@ -197,9 +318,9 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 			d.Refused, d.Why = true, l.Why
 		}
 		switch {
-		case !l.List || l.Refused || d.Refused || f.rows() == 0:
-		case b.rows == 0:
-			d.Width, d.Why = l.Width, l.Why
+		case !l.List && d.Why == "": // as the labels of a text that are none in this file
+			d.Why = l.Why
+		case !l.List || l.Refused || d.Refused:
 		case d.Why == "" && l.Why != "":
 			d.Width, d.Why = 0, l.Why
 		case d.Why == "" && d.Width != l.Width:
@@ -212,12 +333,14 @@ func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, 
 		case d.NoEntries != "":
 		case l.NoEntries != "":
 			d.Entries, d.NoEntries = "", fmt.Sprintf("in %s, %s", path, l.NoEntries)
+		case d.TextKeys != l.TextKeys:
+			d.Entries, d.NoEntries = "", fmt.Sprintf("its keys are texts in %s or in files before it, and integers elsewhere", path)
 		case d.Entries != l.Entries:
 			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
 			d.Entries = ""
 		}
 		d.Nulls = addNulls(d.Nulls, l.Nulls)
-		d.MaybeNaN = d.MaybeNaN || l.MaybeNaN
+		d.MaybeNaN, d.Index = d.MaybeNaN || l.MaybeNaN, d.Index || l.Index
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
 		if sharing {

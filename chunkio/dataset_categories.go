@@ -30,10 +30,10 @@ const mostCategoryBytes = 256
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
 		what, remedy := e.typ, ""
-		switch e.why {
-		case "text":
-			what = e.why
-		case "":
+		switch {
+		case e.typ == "string":
+			what = "text"
+		case e.why == "":
 			what, remedy = "a number", "; not named as categories, it is a feature"
 		}
 		e.why, e.refused = what+" of "+c.Why+remedy, false
@@ -91,7 +91,7 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range d.catalog.leaves {
 		names = append(names, l.Name)
-		if columns == nil && (l.Type == "string" || l.Type == "enum") && l.NoClass == "" && l.Name != d.opt.Label {
+		if columns == nil && (l.Type == "string" || l.Type == "enum") && l.NoClass == "" && l.Name != d.opt.Label && (!l.Index || len(d.opt.Columns) > 0) {
 			leaves = append(leaves, i)
 		}
 	}

@@ -144,8 +144,8 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 		return nil, stream.Dataf(name, "version %d of this Delta table has no files", s.Version)
 	}
 	list := &fileList{
-		table: &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
-		keys:  newKeyTexts(s.Partitions),
+		table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
+		schema: s.Schema, keys: newKeyTexts(s.Partitions),
 	}
 	scope, err := place.NewScope(name, []string{arg}, a.opt.Allow)
 	if err != nil {
@@ -180,32 +180,75 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 // placeLogged returns where a live file of a table is: below the table's root, or where its absolute path
 // says, if the scope of the table has that place.
 func placeLogged(root string, at store.Location, scope *place.Scope, file string) (name, query string, err error) {
-	rest, isPath := strings.CutPrefix(file, "file:")
-	if isPath = isPath || path.IsAbs(file); isPath { // file:/a, file:///a and /a, all with percent-encoding
-		file = "file:///" + strings.TrimLeft(strings.TrimPrefix(rest, "//localhost/"), "/")
-	}
-	switch {
-	case store.IsURL(file):
-		if file, err = scope.Resolve(file); err != nil {
-			return "", "", err
+	if delta.IsAbsolute(file) {
+		if name, err = scope.ResolveURI(file); err != nil || !store.IsURL(name) {
+			return name, "", err
 		}
-		if at, err = store.Parse(file); err != nil {
+		if at, err = store.Parse(name); err != nil {
 			return "", "", err
 		}
 		name, query = splitQuery(at)
 		return name, query, nil
-	case isPath:
-		if name, err = scope.Resolve(file); err == nil {
-			name, err = place.Local(name)
-		}
-		return name, "", err
-	case strings.Contains(file, "://"):
-		return "", "", stream.Dataf(root, "a live file of this table is in a store of an unknown kind: %s", file)
-	case at.Bucket != "":
+	}
+	file = strings.TrimPrefix(file, "./")
+	if at.Bucket != "" {
 		name, query = splitQuery(at.WithKey(at.Key + file))
 		return name, query, nil
 	}
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
+}
+
+// columnsOf tells which leaves of a data file are columns of the table, nil for all, and gives those the types that the
+// schema of the table has. What it has not are ids and versions of rows that the writer of the table keeps there, or
+// columns of other versions; the values of partition columns are in the log.
+func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, []bool, error) {
+	if l.schema == nil {
+		return leaves, nil, nil
+	}
+	leaves, in := slices.Clone(leaves), make([]bool, len(leaves))
+	for i := range leaves {
+		leaf := &leaves[i]
+		at := leaf.Path
+		if at == nil {
+			at = []string{leaf.Name}
+		}
+		typ, ok := l.schema.Find(at)
+		if !ok || slices.ContainsFunc(l.keys.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
+			continue
+		}
+		in[i] = true
+		if !delta.Widens(leaf.Type, typ) {
+			e := stream.Dataf(path, "its type is %s here, and %s in the schema of the table, which the Delta protocol does not widen it to", leaf.Type, typ)
+			e.Column, e.Remedy = leaf.Name, stream.Textf("write the file again with the table's writer, or read a {version} of the table whose schema it has")
+			return nil, nil, e
+		}
+		if _, ok := format.Agree(leaf.Type, typ); ok && format.IsNumber(typ) {
+			leaf.Type = typ
+		}
+	}
+	return leaves, in, nil
+}
+
+// addAbsent adds the columns of a table's schema that none of the files has yet, null in all rows. Of those within structs
+// nothing is known.
+func (b *catalogBuilder) addAbsent() {
+	if !b.union || b.list.schema == nil {
+		return
+	}
+	for _, f := range b.list.schema.Fields {
+		name := leafName{name: f.Name}
+		if _, there := b.index[name]; there || f.Type == "" || slices.Contains(b.keys, f.Name) {
+			continue
+		}
+		l := format.Leaf{Name: f.Name, Type: f.Type, Width: 1}
+		if _, isNumber := format.Agree(f.Type, "double"); !isNumber {
+			l.Width, l.Why = 0, map[string]string{"string": "text"}[f.Type]
+			if l.Why == "" {
+				l.Why = f.Type
+			}
+		}
+		b.addLeaf("", l, name)
+	}
 }
 
 // checkLogged finds fault with a file that is not as the log of its table, or a plan, says.

@@ -15,7 +15,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
@@ -24,16 +23,6 @@ import (
 
 // stdinName is the input that stands for standard input.
 const stdinName = "-"
-
-// dataEndings are the files that a directory contributes. Only the choice goes by
-// the ending; what a file is, its first bytes say.
-var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
-
-// isDataFile reports whether a directory contributes a file of the name, which may be compressed where
-// it is of rows.
-func isDataFile(name string) bool {
-	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
-}
 
 // expand turns arguments into the files to read, in byte order of their paths as
 // given (or as joined to a directory given). An argument is a file, a glob with
@@ -51,6 +40,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	var lists []*fileList
 	var finders []finder
 	var named []string
+	found := new(findings)
 	for _, arg := range args {
 		if arg == stdinName {
 			if len(args) > 1 {
@@ -70,7 +60,7 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			found, paths, err := a.expandPlace(ctx, place)
+			objects, paths, err := a.expandPlace(ctx, place, found)
 			_, nests := listNamedBy(place)
 			switch {
 			case err == nil || !isList:
@@ -82,17 +72,17 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 			switch {
 			case err != nil:
 				return nil, err
-			case found != nil && found.table != nil:
+			case objects != nil && objects.table != nil:
 				if len(args) > 1 || len(places) > 1 {
 					return nil, stream.Usagef("%s: a Delta table cannot be combined with other inputs", place)
 				}
-				found.lists, found.finders = named, []finder{logOf(place)}
-				found.warnings = append(found.warnings, unreadLists(args)...)
-				return found, nil
-			case found != nil:
-				lists = append(lists, found)
+				objects.lists, objects.finders = named, []finder{logOf(place)}
+				objects.warnings = append(objects.warnings, unreadLists(args)...)
+				return objects, nil
+			case objects != nil:
+				lists = append(lists, objects)
 			}
-			if f, ok := finderOf(place, found, paths); ok {
+			if f, ok := finderOf(place, objects, paths); ok {
 				finders = append(finders, f)
 			}
 			local = append(local, paths...)
@@ -114,14 +104,14 @@ func (a *access) expand(ctx context.Context, args []string) (*fileList, error) {
 	if twice != "" {
 		return nil, namedTwice(twice)
 	}
-	all.finders, all.lists = finders, named
-	all.warnings = append(all.warnings, unreadLists(args)...)
+	all.finders, all.lists, all.guesses = finders, named, found.guesses
+	all.warnings = slices.Concat(all.warnings, unreadLists(args), found.warningTexts())
 	return all, nil
 }
 
 // expandPlace resolves an argument that is no list: to objects or the files of a table, or to
 // local paths.
-func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []string, error) {
+func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
 	}
@@ -139,9 +129,9 @@ func (a *access) expandPlace(ctx context.Context, arg string) (*fileList, []stri
 	var local []string
 	var err error
 	if store.IsURL(arg) {
-		list, err = a.expandURL(ctx, arg)
+		list, err = a.expandURL(ctx, arg, found)
 	} else {
-		local, err = expandPath(ctx, arg)
+		local, err = expandPath(ctx, arg, found)
 	}
 	if table, ok := errors.AsType[*tableError](err); ok {
 		if table.kind == deltaTable && table.root == "" {
@@ -250,7 +240,7 @@ func (a *access) resolveLines(ctx context.Context, list string, lines []string) 
 
 // expandPath resolves one file, directory or glob. What exists under exactly this
 // name wins over reading the name as a glob.
-func expandPath(ctx context.Context, arg string) ([]string, error) {
+func expandPath(ctx context.Context, arg string, found *findings) ([]string, error) {
 	arg, err := place.Local(arg)
 	if err != nil {
 		return nil, err
@@ -262,13 +252,14 @@ func expandPath(ctx context.Context, arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return walk(ctx, arg)
+		return walk(ctx, arg, found)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
 	case err == nil:
+		found.noteGuess(ctx, arg)
 		return []string{arg}, nil
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[{"):
-		return expandGlob(ctx, arg)
+		return expandGlob(ctx, arg, found)
 	}
 	return nil, stream.Dataf(arg, "cannot read the input: %w", withoutPath(err))
 }
@@ -276,7 +267,7 @@ func expandPath(ctx context.Context, arg string) ([]string, error) {
 // expandGlob returns the files that match, or, where only directories match, the data
 // files in them: what a shell's own expansion of the pattern would lead to. As in shells ** follows no
 // links to folders: two of them that lead upwards make more paths than can ever be looked at.
-func expandGlob(ctx context.Context, pattern string) ([]string, error) {
+func expandGlob(ctx context.Context, pattern string, found *findings) ([]string, error) {
 	if fault := glob.Fault(filepath.ToSlash(pattern), doublestar.ValidatePathPattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", pattern, fault)
 	}
@@ -305,14 +296,17 @@ func expandGlob(ctx context.Context, pattern string) ([]string, error) {
 		}
 	}
 	if len(files) > 0 {
+		for _, file := range files {
+			found.noteGuess(ctx, file)
+		}
 		return files, nil
 	}
 	for _, folder := range folders {
-		found, err := walk(ctx, folder)
+		below, err := walk(ctx, folder, found)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, found...)
+		files = append(files, below...)
 	}
 	if len(files) == 0 {
 		return nil, stream.Dataf(pattern, "no file matches")
@@ -327,67 +321,6 @@ func unreadAt(err error, base, pattern string) string {
 	}
 	return pattern
 }
-
-// walk returns the data files below a directory. Names that begin with _ or . are
-// left out: writers keep their markers and unfinished files under such names.
-func walk(ctx context.Context, root string) ([]string, error) {
-	if table := tableOnDisk(root); table != nil && table.folder != root {
-		return nil, table.part(root)
-	}
-	from := root
-	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		from += string(filepath.Separator) // of links only one with a slash behind it is followed
-	}
-	var files []string
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return stream.Dataf(path, "cannot read the directory: %w", withoutPath(err))
-		case path == from:
-			return nil
-		case skipName(entry.Name()):
-			if rel, err := filepath.Rel(root, path); err == nil {
-				if kind, at := tableAt(filepath.ToSlash(rel) + slashOf(entry)); kind != "" {
-					return &tableError{kind, root, at}
-				}
-			}
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case strings.HasSuffix(path, ".metadata.json"):
-			if rel, err := filepath.Rel(root, path); err == nil {
-				if kind, at := tableAt(filepath.ToSlash(rel)); kind != "" {
-					return &tableError{kind, root, at}
-				}
-			}
-			return nil
-		case entry.IsDir() || !isDataFile(path):
-			return nil
-		}
-		files = append(files, path)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(dataEndings, ", "))
-	}
-	return files, nil
-}
-
-// slashOf ends the paths of folders.
-func slashOf(e fs.DirEntry) string {
-	if e.IsDir() {
-		return "/"
-	}
-	return ""
-}
-
-func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
 
 func isThere(path string) bool {
 	_, err := os.Lstat(path)

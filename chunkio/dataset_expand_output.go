@@ -64,20 +64,21 @@ func finderOf(arg string, found *fileList, paths []string) (f finder, ok bool) {
 	return f, true
 }
 
-// takes reports whether a file of this path below the folder is found; it is the rule of walk and glob.
+// takes reports whether a file of this path below the folder may be found, whatever it holds; it is the rule of walk
+// and glob.
 func (f *finder) takes(rel string) bool {
 	switch {
 	case f.all:
 		return true
 	case f.pattern == "":
-		return isDataKey(rel)
+		return isVisible(rel) && mayBeData(rel)
 	case matchKey(f.pattern, rel):
 		return skipName(path.Base(f.pattern)) || !skipName(path.Base(rel))
 	case f.files:
 		return false
 	}
 	folder := matchFolder(f.pattern, rel)
-	return folder != "" && isDataKey(rel[len(folder)+1:])
+	return folder != "" && isVisible(rel[len(folder)+1:]) && mayBeData(rel)
 }
 
 // notTaken refuses an output that the input would take in the next time: the file out, or files below it.

@@ -42,6 +42,14 @@ func firstMissing(path string) string {
 	return path
 }
 
+// resultBytes is what a run may write to an output of this name: data, or a result that is none.
+func resultBytes(name string) []byte {
+	if strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".ufs") {
+		return []byte("{\n  \"schema\": \"ufs-stream/selection/v1\"\n}\n")
+	}
+	return []byte("PAR1")
+}
+
 // TestOutputsAreNoInput: an output below a folder of the input that would be read as input is refused.
 func TestOutputsAreNoInput(t *testing.T) {
 	tree(t, "d/a.csv", "d/_m.csv", "d/sub/c.parquet", "only/x/a.csv", "only/_y/b.csv", "link -> d", "d/out -> ../free", "free/readme")
@@ -51,7 +59,7 @@ func TestOutputsAreNoInput(t *testing.T) {
 		"d", "./d/", "link", ".", "@list", "only", "d/a.csv", "d/*", "d/*.csv", "d/**", "**", "only/*", "only/*/", "{d,only}/*", "d/_*.csv d", "only/_*",
 	} {
 		for _, out := range []string{
-			"d/n", "d/n.parquet", "d/N.CSV.GZ", "d/n.json", "d/n.ufs", "d/_n.parquet", "d/.n.parquet", "d/sub/n.parquet", "d/_s/n.parquet", "d/.s/n", "d/out/n.parquet",
+			"d/n", "d/n.parquet", "d/N.CSV.GZ", "d/n.json", "d/n.ufs", "d/n.txt", "d/n.pq", "d/_n.parquet", "d/.n.parquet", "d/sub/n.parquet", "d/_s/n.parquet", "d/.s/n", "d/out/n.parquet",
 			"link/n.parquet", "link/../n.parquet", "only/../d/n.csv", "n.parquet", "dd/n.parquet", "only/n.parquet", "only/x/n", "only/_y/n.parquet", "only/z/n.arrow",
 		} {
 			for _, isFolder := range []bool{false, true} {
@@ -62,7 +70,7 @@ func TestOutputsAreNoInput(t *testing.T) {
 				first := firstMissing(made)
 				if takenLaw(t, a, args, out, isFolder, func() {
 					formattest.Must(t, os.MkdirAll(made[:strings.LastIndexByte("/"+made, '/')]+".", 0o700))
-					formattest.Must(t, os.WriteFile(made, nil, 0o600))
+					formattest.Must(t, os.WriteFile(made, resultBytes(made), 0o600))
 				}, func() { formattest.Must(t, os.RemoveAll(first)) }) {
 					refused++
 				}
@@ -91,7 +99,7 @@ func TestObjectsAreNoInput(t *testing.T) {
 					continue
 				}
 				first := firstMissing(filepath.Join(s.Dir, made))
-				if takenLaw(t, a, s.URL(args), s.URL(out), isFolder, func() { s.Put(made, []byte("x")) }, func() { formattest.Must(t, os.RemoveAll(first)) }) {
+				if takenLaw(t, a, s.URL(args), s.URL(out), isFolder, func() { s.Put(made, resultBytes(made)) }, func() { formattest.Must(t, os.RemoveAll(first)) }) {
 					refused++
 				}
 			}

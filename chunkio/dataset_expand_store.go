@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -17,7 +16,7 @@ import (
 
 // expandURL is expandPath for object stores, where folders are what keys have before a
 // slash. Listings stream by: only the files that are taken are kept, packed.
-func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
+func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*fileList, error) {
 	loc, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
@@ -26,9 +25,9 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 	switch {
 	case loc.Web(): // nothing can be listed
 	case pattern:
-		return a.globStore(ctx, loc, prefix)
+		return a.globStore(ctx, loc, prefix, found)
 	case loc.Key == "" || strings.HasSuffix(loc.Key, "/"):
-		return a.walkStore(ctx, loc)
+		return a.walkStore(ctx, loc, found)
 	}
 	o, err := a.client.Stat(ctx, loc)
 	switch {
@@ -40,7 +39,7 @@ func (a *access) expandURL(ctx context.Context, arg string) (*fileList, error) {
 		}
 		return l, nil
 	case errors.Is(err, store.ErrNotExist) && !loc.Web():
-		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"))
+		list, folderErr := a.walkStore(ctx, loc.WithKey(loc.Key+"/"), found)
 		if errors.Is(folderErr, errNoFiles) {
 			e := stream.Dataf(loc.Name(), "there is neither an object nor a folder of this name")
 			e.Remedy = stream.Textf("check the bucket and the key; inspect shows what a prefix holds")
@@ -64,18 +63,18 @@ func splitQuery(l store.Location) (name, query string) {
 	return strings.TrimSuffix(l.String(), query), query
 }
 
-// errNoFiles is wrapped by the error of a folder without data files.
+// errNoFiles is wrapped by the error of a folder without any files.
 var errNoFiles = errors.New("no data files below it (" + strings.Join(dataEndings, ", ") + ")")
 
 // walkStore is walk for the keys below a prefix.
-func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, error) {
+func (a *access) walkStore(ctx context.Context, loc store.Location, found *findings) (*fileList, error) {
 	// Only folders of these names can be parts of tables: others cost no request.
 	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
 		if table := a.tableInStore(ctx, loc); table != nil && table.folder != loc.Name() {
 			return nil, table.part(loc.Name())
 		}
 	}
-	list := new(fileList)
+	p, before := a.newPicker(found), found.passed.count
 	for o, err := range a.client.List(ctx, loc) {
 		if err != nil {
 			return nil, err
@@ -84,24 +83,27 @@ func (a *access) walkStore(ctx context.Context, loc store.Location) (*fileList, 
 		if kind, root := tableAt(rel); kind != "" {
 			return nil, &tableError{kind, loc.Name(), root}
 		}
-		if isDataKey(rel) {
-			list.addObject(o)
+		if isVisible(rel) {
+			if err := p.offerObject(ctx, o); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if list.count == 0 {
-		return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
+	if err := p.settleWaiting(ctx); err != nil {
+		return nil, err
 	}
-	return list, nil
-}
-
-// isDataKey reports whether walk would take a file of this path below the folder.
-func isDataKey(rel string) bool {
-	return !slices.ContainsFunc(strings.Split(rel, "/"), skipName) && isDataFile(rel)
+	switch {
+	case p.list.count > 0:
+		return p.list, nil
+	case found.passed.count > before:
+		return nil, found.errNoData(loc.Name())
+	}
+	return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
 }
 
 // globStore is glob for keys: those that match, or, where only folders match, the data
 // files below these.
-func (a *access) globStore(ctx context.Context, loc store.Location, prefix string) (*fileList, error) {
+func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
 	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
@@ -123,9 +125,16 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 				files.addObject(o)
 			}
 		case files.count == 0:
-			if folder := matchFolder(pattern, o.Key); folder != "" && isDataKey(o.Key[len(folder)+1:]) {
+			if folder := matchFolder(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
 				below.addObject(o)
 			}
+		}
+	}
+	before := found.passed.count
+	if files.count == 0 {
+		var err error
+		if below, err = a.pickData(ctx, below, found); err != nil {
+			return nil, err
 		}
 	}
 	taken := files
@@ -148,6 +157,8 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		return nil, table
 	case below.count > 0:
 		return below, nil
+	case found.passed.count > before:
+		return nil, found.errNoData(loc.Name())
 	}
 	if o, err := a.client.Stat(ctx, loc); err == nil { // an object of just this name
 		files.addObject(o)

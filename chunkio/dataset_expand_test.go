@@ -22,7 +22,7 @@ func tree(t *testing.T, files ...string) {
 		if link {
 			err = os.Symlink(target, name)
 		} else {
-			err = os.WriteFile(name, nil, 0o600)
+			err = os.WriteFile(name, []byte("x"), 0o600)
 		}
 		formattest.Must(t, err)
 	}

@@ -56,6 +56,10 @@ const featureBytes = 200
 // only where Options.Columns name it, exactly or by a glob.
 const partitionKey = "a partition key: to use it, name it among the columns"
 
+// frameIndex is why the index of a data frame is no feature: it numbers or names the rows. As a partition key it is
+// one only where Options.Columns name it.
+const frameIndex = "the index of a data frame: to use it, name it among the columns"
+
 // resolve chooses the features: leaves in the first file's order, list elements in
 // theirs, partition columns last. sparse is nil for dense input. It fails on wrong usage
 // and on a clash of names; what only matters for reading goes to refusal.
@@ -81,9 +85,9 @@ func resolve(c *catalog, opt Options, sparse *sparseSpec) (*features, error) {
 	for i, e := range entries {
 		switch {
 		case why[i] != "":
-			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i]})
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i], Column: e.position()})
 		case e.refused:
-			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why})
+			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why, Column: e.position()})
 			if f.refusal == nil {
 				f.refusal = undecodable(c, e)
 			}
@@ -171,6 +175,8 @@ func reasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error)
 			why[i] = e.why
 		case e.leaf < 0 && len(opt.Columns) == 0:
 			why[i] = partitionKey
+		case e.index && len(opt.Columns) == 0:
+			why[i] = frameIndex
 		default:
 			why[i] = decided[e.flat]
 		}
@@ -234,7 +240,7 @@ func (f *features) add(e entry, width int) {
 		}
 	}
 	(*to)[e.element] = len(f.columns)
-	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block})
+	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block, Position: e.position()})
 }
 
 // order moves the features of these names to the front, in this order.
@@ -364,7 +370,7 @@ func undecodable(c *catalog, e entry) error {
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string
-	for i, l := range leftOut {
+	for i, l := range stream.BySeverity(leftOut) {
 		if i == shown {
 			list = append(list, fmt.Sprintf("and %d more", len(leftOut)-shown))
 			break

@@ -11,6 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+func leftOutAt(i int, name, why string) stream.LeftOut {
+	return stream.LeftOut{Name: name, Why: why, Column: stream.PositionAt(i)}
+}
+
 func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(1, 1)), 10, 5, 0)
 	disk, paths := plant(tab, 1, 10, 1)
@@ -21,9 +25,9 @@ func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 	if names := columnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
 		t.Errorf("columns %v", names)
 	}
-	want := []stream.LeftOut{
-		{Name: "a0", Why: "label"}, {Name: "a1", Why: "weight"}, {Name: "a2", Why: "excluded"}, {Name: "a3", Why: "constant"},
-		{Name: "emb[0]", Why: "excluded"}, {Name: "name", Why: "text"},
+	want := []stream.LeftOut{ // a4 is at 4, and emb[1] and emb[2] at 6 and 7
+		leftOutAt(0, "a0", "label"), leftOutAt(1, "a1", "weight"), leftOutAt(2, "a2", "excluded"), leftOutAt(3, "a3", "constant"),
+		leftOutAt(5, "emb[0]", "excluded"), leftOutAt(8, "name", "text"),
 	}
 	if !slices.Equal(ds.LeftOut(), want) {
 		t.Errorf("left out %v, want %v", ds.LeftOut(), want)

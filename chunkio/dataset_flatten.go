@@ -2,11 +2,15 @@ package chunkio
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -28,7 +32,18 @@ type origin struct {
 	refused    bool   // they would be features, but why says that they cannot be decoded
 	made       *made  // how they are made of the leaf's texts; nil for others
 	width      int    // then: how many are
+	index      bool   // the leaf is the index of a data frame
 	block      string // the leaf that they are made of, together with others: stream.Column.Block
+	at         stream.Position
+}
+
+// position is that of an entry in the input. What is made of a column has its position.
+func (e *entry) position() stream.Position {
+	i, known := e.at.Index()
+	if !known || e.list == "" || e.made != nil {
+		return e.at
+	}
+	return stream.PositionAt(i + e.element)
 }
 
 // name is what patterns are matched against.
@@ -52,7 +67,7 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 			return
 		}
 		for i, e := range entries {
-			w := cmp.Or(why[i], e.why)
+			w := cmp.Or(why[i], e.why, c.noSpread(&e))
 			if !yield(Field{Name: e.flat, Type: e.typ, Nulls: e.nulls, Used: w == "", Why: w}) {
 				return
 			}
@@ -64,8 +79,13 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
+	at := 0
 	for i, l := range c.leaves {
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused}
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, index: l.Index, at: positionOf(i, at+l.Before, sparse)}
+		at += columnsWith(c, i, sparse)
+		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
+			origins[i].nulls = -1 // the metadata does not count those
+		}
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
 			e.why, e.refused = "", l.Refused
@@ -78,6 +98,7 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 			continue
 		}
 		if k, ok := slices.BinarySearchFunc(opt.Categories, l.Name, func(c Category, name string) int { return strings.Compare(c.Column, name) }); ok {
+			origins[i].index = false // it was named
 			entries = addCategories(entries, e, &opt.Categories[k])
 			continue
 		}
@@ -94,14 +115,18 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		if e.nulls > 0 {
 			e.nulls = -1 // the metadata counts the whole list's
 		}
-		for k, name := range elementNames(l.Name, width) {
+		names := elementNames(l.Name, width)
+		if sparse != nil && i == sparse.values && sparse.keys != nil {
+			names = sparse.keys.columns(l.Name)
+		}
+		for k, name := range names {
 			e.flat, e.element = name, k
 			entries = append(entries, e)
 		}
 	}
 	for i, p := range c.parts {
 		of := &origins[len(c.leaves)+i]
-		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why}
+		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, at: positionOf(-1, at+i, sparse)}
 		entries = append(entries, entry{origin: of, flat: p.key})
 	}
 	if opt.Indicators {
@@ -127,6 +152,35 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		}
 	}
 	return entries, nil
+}
+
+// positionOf is the position of a leaf that so many columns stand before. Features of sparse rows are counted by themselves.
+func positionOf(leaf, before int, sparse *sparseSpec) stream.Position {
+	switch {
+	case sparse == nil:
+		return stream.PositionAt(before)
+	case leaf == sparse.values:
+		return stream.PositionAt(0)
+	}
+	return stream.Position{}
+}
+
+// countPositions is the number of positions that an input has.
+func countPositions(c *catalog, sparse *sparseSpec) int {
+	if sparse != nil {
+		return sparse.features
+	}
+	n := len(c.parts)
+	for i := range c.leaves {
+		n += columnsWith(c, i, nil)
+	}
+	return n
+}
+
+// columnsWith is the number of positions from those behind the leaf before to those before the leaf behind.
+func columnsWith(c *catalog, leaf int, sparse *sparseSpec) int {
+	l := &c.leaves[leaf]
+	return l.Before + max(elements(c, leaf, sparse), 1) + l.After
 }
 
 // elements is the number of features in the lists of a leaf; 0 where the leaf is one column.
@@ -179,4 +233,74 @@ func clash(c *catalog, e entry) error {
 	}
 	err.Column, err.Remedy = e.flat, stream.PlainText("rename one of them")
 	return err
+}
+
+// extremes are what the statistics of row groups tell of the numbers of a leaf: all that are neither null nor NaN lie
+// between its ends.
+type extremes struct {
+	low, high      float64
+	known, unknown bool // some ends are known; those of a group are not
+}
+
+// addSpreads adds what the statistics of a further file tell.
+func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
+	if f.rows() == 0 {
+		return
+	}
+	if b.rows == 0 { // what files without rows had as columns does not count
+		b.catalog.spreads = nil
+	}
+	known, ok := opened.(format.Bounded)
+	for at := range b.leaves {
+		if at == len(b.catalog.spreads) {
+			b.catalog.spreads = append(b.catalog.spreads, extremes{})
+		}
+		s, here := &b.catalog.spreads[at], f.at(at)
+		for g, rows := range f.groups {
+			if here < 0 || rows == 0 || s.unknown {
+				continue
+			}
+			if !ok || !kindOf(b.leaves[at]).Numeric() && b.leaves[at].Type != "bool" {
+				s.unknown = true
+				continue
+			}
+			s.addBounds(known.Bounds(g, here))
+		}
+	}
+}
+
+// addBounds adds what a row group promises. Infinities count as missing.
+func (s *extremes) addBounds(b format.Bounds) {
+	switch {
+	case b.Nulls == b.Rows:
+	case !b.Min.Known || !b.Max.Known || math.IsInf(b.Min.Number, 0) || math.IsInf(b.Max.Number, 0):
+		s.unknown = true
+	case !s.known:
+		s.low, s.high, s.known = b.Min.Number, b.Max.Number, true
+	default:
+		s.low, s.high = min(s.low, b.Min.Number), max(s.high, b.Max.Number)
+	}
+}
+
+// noSpread says of a column by itself that it has no value, or one, as the footers tell, in the words of a scan; ""
+// where they do not.
+func (c *catalog) noSpread(e *entry) string {
+	if e.leaf < 0 || e.list != "" || e.made != nil || e.missing > 0 || e.leaf >= len(c.spreads) || c.rows == 0 {
+		return ""
+	}
+	l, s := &c.leaves[e.leaf], c.spreads[e.leaf]
+	missing, within := "", "in every row"
+	if l.Nulls > 0 {
+		missing = fmt.Sprintf(" (%d null)", l.Nulls)
+	}
+	if l.Nulls != 0 || l.MaybeNaN {
+		within = "wherever observed"
+	}
+	switch {
+	case l.Nulls == c.rows:
+		return "no value observed" + missing
+	case s.known && !s.unknown && s.low == s.high:
+		return fmt.Sprintf("constant (%s %s)%s", strconv.FormatFloat(s.low+0, 'g', -1, 64), within, missing)
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package chunkio
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"net/url"
@@ -8,8 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
+	"github.com/ufs-stream/ufs-stream/internal/condition"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -24,6 +30,7 @@ type partition struct {
 	why    string    // why it is no feature; empty when it is numeric or boolean
 	values []float64 // by file; nil where it is no feature; format.Null for a null
 	truth  bool      // boolean: the values are 0 and 1
+	typ    string    // that the schema of a table has for it; empty where the values tell
 }
 
 // hiveParts returns the key=value folders of a path, from the outermost in. The
@@ -140,27 +147,44 @@ func keyList(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
+// keyType is the type that the schema of the files' table has for a partition key; empty for bare files.
+func (l *fileList) keyType(key string) string {
+	if l.schema == nil {
+		return ""
+	}
+	typ, _ := l.schema.Find([]string{key})
+	return typ
+}
+
+// mayBe reports whether a key of a type, which is empty where its values tell, is a number, and whether it is a boolean.
+func mayBe(typ string) (number, truth bool) {
+	_, number = format.Agree(typ, "double")
+	truth = typ == "bool"
+	return typ == "" || number && !truth, typ == "" || truth
+}
+
 // newPartition makes the column of one key from its text in every file: numeric if
 // every value that is not null is a plain decimal number, boolean if every one is true
-// or false.
-func newPartition(key string, texts []string) partition {
-	p := partition{key: key}
-	known := 0
-	for _, p.truth = range []bool{false, true} {
-		parse := decimalNumber
-		if p.truth {
-			parse = truthValue
-		}
-		var err error
-		if p.values, known, err = parseKeys(texts, parse); err == nil {
-			break
-		}
+// or false, and neither if a table has another type for it.
+func newPartition(key string, texts []string, typ string) partition {
+	p := partition{key: key, typ: typ}
+	number, truth := mayBe(typ)
+	var known int
+	err := fmt.Errorf("it is %s", typ)
+	if number {
+		p.values, known, err = parseKeys(texts, decimalNumber)
+	}
+	if truth && err != nil {
+		p.truth = true
+		p.values, known, err = parseKeys(texts, truthValue)
 	}
 	switch {
-	case p.values == nil:
-		return partition{key: key, why: "text (partition key)"}
+	case err != nil && typ != "" && typ != "string":
+		return partition{key: key, typ: typ, why: typ + " (partition key)"}
+	case err != nil:
+		return partition{key: key, typ: typ, why: "text (partition key)"}
 	case known == 0:
-		return partition{key: key, why: "null in every partition"}
+		return partition{key: key, typ: typ, why: "null in every partition"}
 	}
 	return p
 }
@@ -200,4 +224,148 @@ func decimalNumber(s string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a decimal number", s)
 	}
 	return x, nil
+}
+
+// dropKeyColumns takes those columns of a file out of its names that are partition keys too: an engine may have written
+// a key into the files as well. They are one column if their values are equal, and the key is the one that stays.
+func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened format.File, names []leafName, keys, values []string, memory int64) error {
+	for i := range names {
+		k := slices.Index(keys, names[i].name)
+		if k < 0 || names[i].nth == noColumn {
+			continue
+		}
+		names[i].nth = noColumn
+		needed := b.unused == nil || !b.unused(keys[k])
+		if b.filter != nil && !needed {
+			_, needed = b.filter.keys[keys[k]]
+		}
+		if !needed {
+			continue
+		}
+		if err := (&keyColumnCheck{path: path, file: opened, leaf: i, key: keys[k], want: values[k], memory: memory}).compareGroups(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyColumnCheck compares a column of a file with the value that the partition key of its name has for the file.
+type keyColumnCheck struct {
+	path      string
+	file      format.File
+	leaf      int
+	key, want string
+	memory    int64
+}
+
+// compareGroups looks at the statistics of each row group, and where these do not tell at its rows.
+func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
+	l := c.file.Leaves()[c.leaf]
+	if l.NoClass != "" {
+		return c.errDiffers(-1, -1, "the column of this name holds "+l.NoClass)
+	}
+	start := int64(0)
+	for g, rows := range c.file.GroupRows() {
+		if rows > 0 && !c.isTold(g, l) {
+			if err := c.compareRows(ctx, g, rows, start, l); err != nil {
+				return err
+			}
+		}
+		start += rows
+	}
+	return nil
+}
+
+// isTold reports whether statistics alone tell that all values of a group are equal to the key's.
+func (c *keyColumnCheck) isTold(g int, l format.Leaf) bool {
+	known, ok := c.file.(format.Bounded)
+	if !ok {
+		return false
+	}
+	b := known.Bounds(g, c.leaf)
+	switch {
+	case c.isNull():
+		return b.Nulls == b.Rows
+	case b.Nulls != 0 || !b.Min.Known || !b.Max.Known || l.MaybeNaN:
+		return false
+	case b.Min.Text != nil:
+		return bytes.Equal(b.Min.Text, b.Max.Text) && equalsKey(l, b.Min.Text, c.want)
+	case kindOf(l).Class == where.Truth:
+		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendBool(nil, b.Min.Number == 1), c.want)
+	case kindOf(l).Numeric() && math.Abs(b.Min.Number) < 1<<53:
+		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendFloat(nil, b.Min.Number, 'f', -1, 64), c.want)
+	}
+	return false
+}
+
+// isNull reports whether the key is null, or empty, which Hive writes as null.
+func (c *keyColumnCheck) isNull() bool { return c.want == hiveNull || c.want == "" }
+
+// compareRows looks at all rows of group g, which begins at the row start of the file.
+func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int64, l format.Leaf) error {
+	if l.TextScratch > c.memory {
+		return &stream.MemoryError{What: "comparing a column with its partition key", Need: l.TextScratch, Limit: c.memory, AtLeast: true}
+	}
+	group, err := c.file.Open(ctx, g, []int{c.leaf})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	row := start
+	return group.DecodeTexts(ctx, c.leaf, 0, rows, func(ids []int32, values *text.List) error {
+		last := int32(-2) // an id that is equal
+		for _, id := range ids {
+			switch {
+			case id == last:
+			case id < 0 && !c.isNull():
+				return c.errDiffers(g, row, "the column of this name is null")
+			case id >= 0 && (c.isNull() && len(values.Value(int(id))) > 0 || !c.isNull() && !equalsKey(l, values.Value(int(id)), c.want)):
+				return c.errDiffers(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
+			}
+			last = id
+			row++
+		}
+		return nil
+	})
+}
+
+func (c *keyColumnCheck) errDiffers(group int, row int64, what string) error {
+	value := strconv.Quote(c.want)
+	if c.want == hiveNull {
+		value = "null"
+	}
+	e := stream.Dataf(c.path, "the partition key in the path is %s, and %s", value, what)
+	e.RowGroup, e.Row, e.Column = group, row, c.key
+	e.Remedy = stream.Textf("write the file without the column, or rename the key's folders; {exclude} %s leaves out both", c.key)
+	return e
+}
+
+// equalsKey reports whether a value of a leaf, as text, is that of a key: numbers, truths and times may be written
+// otherwise in a path, as month=01 and the time with a blank.
+func equalsKey(l format.Leaf, value []byte, key string) bool {
+	if string(value) == key {
+		return true
+	}
+	switch kind := kindOf(l); kind.Class {
+	case where.Float:
+		x, err1 := strconv.ParseFloat(string(value), kind.Bits)
+		y, err2 := strconv.ParseFloat(key, kind.Bits)
+		return err1 == nil && err2 == nil && x == y
+	case where.Integer, where.Decimal:
+		x, err1 := condition.ParseNumber(string(value))
+		y, err2 := condition.ParseNumber(key)
+		return err1 == nil && err2 == nil && x.Cmp(y) == 0
+	case where.Truth:
+		x, err1 := truthValue(string(value))
+		y, err2 := truthValue(key)
+		return err1 == nil && err2 == nil && x == y
+	case where.Date, where.Timestamp:
+		x, ok := text.ParseInstant(value, l.PerSecond)
+		for _, parse := range []func(string) (time.Time, bool){condition.ParseUTC, condition.ParseDate} {
+			if y, known := parse(key); known {
+				return ok && x.Compare(text.Instant{Second: y.Unix(), Nano: int32(y.Nanosecond())}) == 0
+			}
+		}
+	}
+	return false
 }

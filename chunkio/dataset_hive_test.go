@@ -99,7 +99,6 @@ func TestInconsistentPartitionKeys(t *testing.T) {
 		{[]string{"k=1/x", "k=1/l=2/x"}, "partition keys"},
 		{[]string{"k=1/x", "l=1/y"}, "partition keys"},
 		{[]string{"k=1/k=2/x"}, "twice"},
-		{[]string{"a=1/x"}, "also a column"},
 	} {
 		_, err := openPaths(context.Background(), c.paths, plantAt(1, c.paths...).open, Options{})
 		if !isData(err) || !strings.Contains(err.Error(), c.words) {
@@ -121,7 +120,7 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		{[]string{hiveNull}, nil, false},
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
-		p := newPartition("k", c.texts)
+		p := newPartition("k", c.texts, "")
 		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
 			t.Errorf("%v: %+v", c.texts, p)
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,11 +32,13 @@ type fileList struct {
 	queries []string // behind the paths: "?endpoint=…"
 	last    string   // path of the last record, without its query
 
-	table    *stream.Table // that the files are of; nil for bare files
-	plan     string        // the plan file that names the files, as people may see it; empty without one
-	finders  []finder      // the folders and globs that the files were found by
-	lists    []string      // the @lists that named them, without the @
-	keys     *keyTexts     // partition values that a table's log or a plan tells; nil where paths do
+	table    *stream.Table   // that the files are of; nil for bare files
+	schema   *delta.Schema   // of the table; nil for bare files, and if a plan has told what its footers are
+	plan     string          // the plan file that names the files, as people may see it; empty without one
+	finders  []finder        // the folders and globs that the files were found by
+	lists    []string        // the @lists that named them, without the @
+	guesses  map[string]bool // paths in folders that are data by the shape of their lines alone
+	keys     *keyTexts       // partition values that a table's log or a plan tells; nil where paths do
 	warnings []stream.Text
 }
 
@@ -75,7 +78,7 @@ func listed(paths []string) *fileList {
 
 // empty is a list of files like these without any.
 func (l *fileList) empty() *fileList {
-	e := &fileList{table: l.table, plan: l.plan, finders: l.finders, lists: l.lists, warnings: l.warnings}
+	e := &fileList{table: l.table, schema: l.schema, plan: l.plan, finders: l.finders, lists: l.lists, guesses: l.guesses, warnings: l.warnings}
 	if l.keys != nil {
 		e.keys = newKeyTexts(l.keys.keys)
 	}

@@ -98,7 +98,7 @@ func addIndicators(entries []entry, opt Options) []entry {
 			continue
 		}
 		if e.origin != before {
-			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", made: e.made, width: e.width}
+			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", made: e.made, width: e.width, index: e.index, at: e.at}
 		}
 		entries = append(entries, entry{origin: of, flat: IndicatorOf(e.flat), element: e.element, missing: i + 1})
 	}

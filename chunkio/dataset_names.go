@@ -22,6 +22,10 @@ type leafName struct {
 	nth  int
 }
 
+// noColumn is the number of a leaf that is no column of the dataset: a partition key has its name, or the schema of its
+// table lacks it.
+const noColumn = -1
+
 // named names the leaves of a file, and leaves out those that no name can mean: written to JSON, a selection of a
 // column whose name is no UTF-8 would name one that the input does not have.
 func named(leaves []format.Leaf) ([]format.Leaf, []leafName) {

@@ -94,7 +94,7 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 	if c.frozen == nil {
 		return true, nil
 	}
-	leaves, found := opened.Leaves(), 0
+	leaves := opened.Leaves()
 	if !slices.Equal(opened.GroupRows(), planned.groups) {
 		return false, nil
 	}
@@ -103,7 +103,7 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 		if here < 0 {
 			continue
 		}
-		if found++; here >= len(leaves) {
+		if here >= len(leaves) {
 			return false, nil
 		}
 		l, want := &leaves[here], &c.leaves[i]
@@ -111,9 +111,6 @@ func (c *catalog) fits(opened format.File, in Input, planned *file) (bool, error
 		if l.Name != want.Name || want.Type != mixedType && (!ok || typ != want.Type) {
 			return false, nil
 		}
-	}
-	if found != len(leaves) {
-		return false, nil
 	}
 	if _, far := in.(*object); far {
 		return true, nil

@@ -56,7 +56,7 @@ func (a *access) openPlan(ctx context.Context, f *filter) (c *catalog, list *fil
 // memory is there for that.
 func (a *access) readLong(ctx context.Context, c *catalog) error {
 	for i := range c.files {
-		if !takesLong(c.path(i)) {
+		if !c.files[i].whole && !takesLong(c.path(i)) {
 			continue
 		}
 		opened, _, err := c.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
@@ -102,12 +102,14 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		return nil, err
 	}
 	c := &catalog{
+		keys:     new(knownKeys),
 		refusing: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
-		warnings: t.list.warnings, open: t.open, tails: &t.tails, far: h.Catalog.Far, filter: f,
+		warnings: t.list.warnings, open: t.open, tails: &t.tails, texts: &t.texts, far: h.Catalog.Far, filter: f,
 	}
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
-		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 {
+		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 ||
+			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth {
 			return nil, fmt.Errorf("column %q is of a kind that none can be", l.Name)
 		}
 		c.leaves = append(c.leaves, thawLeaf(l))
@@ -181,7 +183,7 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
 	}
-	f := file{size: p.Bytes, start: t.rows}
+	f := file{size: p.Bytes, start: t.rows, whole: p.Whole}
 	if p.Start != t.rows {
 		return damaged("it begins at row %d, and the files before it have %d", p.Start, t.rows)
 	}
@@ -236,14 +238,15 @@ func (t *thaw) add(p planfile.File, leaves int, condition bool) error {
 // maxListWidth is the longest list whose elements are features, in any format.
 const maxListWidth = 1 << 20
 
-// order is an order of columns of the plan; nil where it is not one of so many leaves.
+// order is an order of columns of the plan; nil where it is not one of so many leaves. Whether the file has so many
+// fits finds out.
 func (t *thaw) order(number, leaves int) []int32 {
 	orders := t.reader.Header.Catalog.Orders
 	if number > len(orders) || len(orders[number-1]) != leaves {
 		return nil
 	}
 	order := orders[number-1]
-	if slices.ContainsFunc(order, func(i int32) bool { return i < -1 || int(i) >= leaves }) {
+	if slices.ContainsFunc(order, func(i int32) bool { return i < -1 }) {
 		return nil
 	}
 	return order

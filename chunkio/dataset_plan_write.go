@@ -114,7 +114,7 @@ func (c *catalog) freezeFiles(p *planfile.Catalog) iter.Seq2[planfile.File, erro
 			f := &c.files[i]
 			out := planfile.File{
 				Bytes: f.size, Version: e.version, Start: f.start,
-				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print),
+				Footer: formatPrint(f.digest), Fingerprint: formatPrint(f.print), Whole: f.whole,
 			}
 			var err error
 			if out.Path, err = place.WithoutParameters(e.path); err == nil {
@@ -191,7 +191,8 @@ func freezeLeaf(l format.Leaf, refusedBy string) planfile.Leaf {
 	return planfile.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
-		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
+		Before: l.Before, After: l.After,
 	}
 }
 
@@ -199,6 +200,7 @@ func thawLeaf(l planfile.Leaf) format.Leaf {
 	return format.Leaf{
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
-		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries,
+		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
+		Before: l.Before, After: l.After,
 	}
 }

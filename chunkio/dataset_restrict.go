@@ -15,7 +15,7 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 	d, without := len(columns), map[string]string{}
 	for _, l := range left {
 		switch l.Why {
-		case partitionKey, Excluded, NotAskedFor:
+		case partitionKey, frameIndex, Excluded, NotAskedFor:
 			without[l.Name] = l.Why
 		}
 	}
@@ -42,7 +42,7 @@ func Restrict(columns []stream.Column, left, decided []stream.LeftOut, include, 
 	}
 	now = slices.Clone(left)
 	for i, l := range left { // as in reasons
-		if why[d+i] != "" && (l.Why == SharedName || l.Why == partitionKey || valued[l.Name]) {
+		if why[d+i] != "" && (l.Why == SharedName || l.Why == partitionKey || l.Why == frameIndex || valued[l.Name]) {
 			now[i].Why = why[d+i]
 		}
 	}

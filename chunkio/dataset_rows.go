@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -34,13 +35,41 @@ func rowsNamed(name string) intake.Format {
 
 // takenIn is a file of rows that was written to a scratch file, as Parquet.
 type takenIn struct {
-	at    io.ReaderAt
-	table *intake.Table
+	at      io.ReaderAt
+	table   *intake.Table
+	packing string // of what it was
 }
 
 // Open makes a file of it. It holds the rows' own input open, as others do.
 func (t *takenIn) open(in Input, memory int64) (format.File, error) {
-	return parquet.Open(&takenInput{in, t}, memory)
+	f, err := parquet.Open(&takenInput{in, t}, memory)
+	if err != nil {
+		return nil, err
+	}
+	explainLeaves(f.Leaves(), t.table)
+	return f, nil
+}
+
+// explainLeaves tells the leaves of a scratch file what the rows tell of their columns: why they are text, and how many
+// columns stand beside them that the scratch file does not have.
+func explainLeaves(leaves []format.Leaf, t *intake.Table) {
+	for i := range leaves[:min(len(leaves), len(t.Columns))] {
+		l := &leaves[i]
+		switch {
+		case l.Refused:
+		case t.Columns[i].Why != "":
+			l.Why = t.Columns[i].Why
+		case i < len(t.Why) && t.Why[i] != "" && l.Why != "":
+			l.Why = t.Why[i]
+		}
+	}
+	for _, before := range t.Before {
+		if before < len(leaves) {
+			leaves[before].Before++
+		} else if n := len(leaves); n > 0 {
+			leaves[n-1].After++
+		}
+	}
 }
 
 // takenInput is the scratch file under the name of the file that its rows come from.
@@ -69,6 +98,16 @@ func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
+// isOfRows reports whether a file is what openRows made of one of rows.
+func isOfRows(opened format.File) bool {
+	f, ok := opened.(*parquet.File)
+	if !ok {
+		return false
+	}
+	_, ok = f.Input().(*takenInput)
+	return ok
+}
+
 // openRows opens a file of rows: CSV, NDJSON, an array, Avro. The first time its rows are written to
 // a scratch file, and a file that changes later changes nothing.
 func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, packing string, memory int64) (format.File, error) {
@@ -87,6 +126,7 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 		if known, err = a.takeIn(ctx, from, memory); err != nil {
 			return nil, err
 		}
+		known.packing = packing
 		if t.rows == nil {
 			t.rows = map[string]*takenIn{}
 		}
@@ -124,7 +164,11 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 		return &meteredReader{r, a.opt.Meter}, err
 	}
 	ended := a.takingIn(from.Name)
-	opt := intake.Options{TextOptions: a.opt.Texts, Exact: a.staysWhole, Text: a.mayBeText, Threads: a.opt.Threads, Memory: memory}
+	settled := &a.texts.header
+	if a.guesses[from.Name] {
+		settled = &a.texts.guessed
+	}
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.staysWhole, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -136,6 +180,8 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	}
 	a.texts.held, a.texts.least = max(a.texts.held, rows.table.Memory), max(a.texts.least, rows.table.Least)
 	a.texts.addDoubts(rows.table.Doubts)
+	a.texts.addTypes(rows.table.Columns)
+	a.texts.addSpelled(rows.table.Spelled)
 	a.tell(from.Name, rows.table, where)
 	return rows, nil
 }
@@ -150,7 +196,7 @@ func (a *access) toScratch(ctx context.Context, from intake.Input, opt intake.Op
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
-	return &takenIn{spool, table}, nil
+	return &takenIn{at: spool, table: table}, nil
 }
 
 // takingIn says that an input is read to a scratch file, until ended is called.
@@ -197,7 +243,7 @@ func (a *access) tell(name string, t *intake.Table, where string) {
 		one, many string
 	}{
 		{intake.Float, "number", "numbers"}, {intake.Int, "whole number", "whole numbers"}, {intake.Bool, "boolean", "booleans"},
-		{intake.Date, "date", "dates"}, {intake.Local, "time", "times"}, {intake.UTC, "time in UTC", "times in UTC"}, {intake.Text, "text", "texts"},
+		{intake.Date, "date", "dates"}, {intake.Local, "time", "times"}, {intake.UTC, "time in UTC", "times in UTC"}, {intake.Text, "text", "texts"}, {intake.Map, "map", "maps"},
 	} {
 		if n := kinds[k.kind]; n == 1 {
 			words = append(words, "1 "+k.one)
@@ -222,9 +268,17 @@ func (a *access) staysWhole(column string) bool {
 
 // mayBeText reports whether nobody asks for the numbers of a column, so that it may turn out as text.
 func (a *access) mayBeText(column string) bool {
-	if a.anyText {
-		return true
-	}
+	return a.anyText || column == a.opt.Label || a.isLeftOut(column)
+}
+
+// isUnused reports whether the options leave out a column and nothing else needs it.
+func (a *access) isUnused(column string) bool {
+	o := &a.opt
+	return column != o.Label && column != o.Weight && a.isLeftOut(column)
+}
+
+// isLeftOut reports whether a column is none of those to select from.
+func (a *access) isLeftOut(column string) bool {
 	list, _, _ := strings.Cut(column, "[")
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -232,7 +286,20 @@ func (a *access) mayBeText(column string) bool {
 		})
 	}
 	o := &a.opt
-	return column == o.Label || matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
+	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)
+}
+
+// namesColumn reports whether the options name a column, and not only match it, as one whose numbers are read.
+func (a *access) namesColumn(column string) bool {
+	if a.numbers == nil {
+		o := &a.opt
+		a.numbers = map[string]bool{o.Weight: true}
+		for _, name := range slices.Concat(o.Columns, o.Numbers) {
+			a.numbers[name] = true
+		}
+	}
+	list, _, _ := strings.Cut(column, "[")
+	return !a.exact && (a.numbers[column] || a.numbers[list])
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that
@@ -245,6 +312,35 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.held, t.least
+}
+
+// Guesses are what was guessed about files of rows.
+type Guesses struct {
+	// Header is how the first rows of CSV files were read: "yes" as names, "no" as data; empty if there was none.
+	Header string
+	// Doubts are the guesses that may be wrong, each with the option that overrules it.
+	Doubts []stream.Text
+	nulls  []string // spellings of missing values
+}
+
+// Guesses tells what was guessed about the files so far.
+func (d *Dataset) Guesses() Guesses {
+	g := d.catalog.texts.guessesMade()
+	for _, s := range d.opt.Texts.Nulls {
+		if !slices.Contains(g.nulls, s) {
+			g.nulls = append(g.nulls, s)
+		}
+	}
+	return g
+}
+
+// NullsWith is the list of spellings of a missing value that makes these numbers missing too, as a command line takes it.
+func (g Guesses) NullsWith(numbers ...float64) string {
+	var more []string
+	for _, x := range numbers {
+		more = append(more, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	return intake.NullsWith(g.nulls, more...)
 }
 
 // RowsScratch is what the scratch files take that rows of text, arrays, Avro and triples were written

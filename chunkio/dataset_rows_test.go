@@ -250,7 +250,7 @@ func TestRowsOfBadFiles(t *testing.T) {
 		"noheader.csv": {[]byte("\n\n"), "no row"},
 		"nothing.csv":  {[]byte("a,b\n"), "no rows"},
 		"binary.csv":   {[]byte{0x50, 0x4B, 3, 4, 0, 0, 0xFF}, "UTF-8"},
-		"text.txt":     {[]byte("a,b\n1,2\n"), "by its name"},
+		"text.txt":     {[]byte("a, b\n1, 2, and 3\n"), "by its name"},
 		"cut.arrows":   {arrowOf(t, decimals(10, 2), true)[:400], "end-of-stream"},
 	} {
 		path := filepath.Join(dir, name)

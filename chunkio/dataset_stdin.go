@@ -165,6 +165,9 @@ func peek(from *bufio.Reader) ([]byte, error) {
 
 // openStdin returns a catalog of what is kept of standard input, or the stream that is not kept.
 func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how cataloging) (c *catalog, once io.Reader, err error) {
+	if err := a.opt.Texts.Check(); err != nil {
+		return nil, nil, err
+	}
 	s := NewStdin(in)
 	a.lent = s == in
 	if once, err = s.begin(ctx, a); err != nil || once != nil {
@@ -172,6 +175,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	}
 	if c, err = openCatalog(ctx, list, f, s.open, how); err == nil {
 		c.texts = s.texts
+		err = s.texts.checkNames(a.opt.Texts)
 	}
 	return c, nil, err
 }
@@ -180,6 +184,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}
+	var table *intake.Table
 	var err error
 	saved := s.rows == intake.None || s.rows == intake.NPY || a.exact // whatever wants to be read twice
 	if !saved {
@@ -190,7 +195,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.at, in.size = rows.at, rows.table.Bytes
+		in.at, in.size, table = rows.at, rows.table.Bytes, rows.table
 	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
@@ -206,6 +211,9 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		if table != nil {
+			explainLeaves(opened.Leaves(), table)
 		}
 		counted.meter.Store(meter)
 		return opened, in, nil

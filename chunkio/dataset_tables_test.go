@@ -301,3 +301,24 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 		}
 	}
 }
+
+// Absolute paths in the log of a table in a store are URIs of Hadoop's file systems: their keys are decoded once, and
+// read with the parameters that opened the table.
+func TestDeltaURIsInStore(t *testing.T) {
+	s := storetest.S3(t)
+	root := filepath.Join(s.Dir, "lake")
+	content := parquetOf(t, 0, 100, 25, "x", "y")
+	put(t, root, "src/k=x%3Ay/c d.parquet", content)
+	put(t, root, "t/_delta_log/00000000000000000000.json", fmt.Appendf(nil, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
+{"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"double\"},{\"name\":\"k\",\"type\":\"string\"}]}","partitionColumns":["k"],"configuration":{}}}
+{"add":{"path":"s3a://lake/lake/src/k=x%%253Ay/c%%20d.parquet","partitionValues":{"k":"x:y"},"size":%d,"modificationTime":1,"dataChange":true}}
+`, len(content)))
+	ds, err := Open(t.Context(), []string{s.URL("lake/t")}, Options{})
+	if err != nil {
+		t.Fatalf("got error %v, want none", err)
+	}
+	defer ds.Close()
+	if got := columnNames(ds); ds.Rows() != 100 || !slices.Equal(got, []string{"x"}) {
+		t.Errorf("got %d rows of columns %q, want 100 of x alone", ds.Rows(), got)
+	}
+}

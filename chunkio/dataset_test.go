@@ -133,7 +133,7 @@ func TestInputsAreFingerprinted(t *testing.T) {
 func TestFilesWithoutData(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"empty": "", "short": "PA", "text": "a,b,c\n1,2,3\n", "cut": "PAR1abcdefgh", "arrow": "ARROW1\x00\x00abc",
+		"empty": "", "short": "PA", "text": "a,b,c\n1,2\n", "cut": "PAR1abcdefgh", "arrow": "ARROW1\x00\x00abc",
 	} {
 		path := filepath.Join(folder, name)
 		formattest.Must(t, os.WriteFile(path, []byte(content), 0o600))

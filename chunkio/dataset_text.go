@@ -1,20 +1,23 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -33,6 +36,39 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
+// SniffSparse is the Options.Sparse that inputs ask for by what they are: NDJSON whose objects have identifiers as keys,
+// and nothing else to choose from, as the beginning of the first file shows. It is empty for others, for standard
+// input and for objects in a store.
+func SniffSparse(ctx context.Context, inputs []string) string {
+	a := newAccess(Options{}.withDefaults())
+	defer a.close()
+	if slices.Contains(inputs, "-") || slices.ContainsFunc(inputs, store.IsURL) {
+		return ""
+	}
+	list, err := a.expand(ctx, inputs)
+	if err != nil {
+		return "" // opening says it
+	}
+	for _, e := range list.all() {
+		if store.IsURL(e.path) || rowsNamed(e.path) != intake.NDJSON {
+			return ""
+		}
+		in, err := a.input(ctx, e, a.opt.Memory)
+		if err != nil {
+			return ""
+		}
+		defer in.Close()
+		head, err := readHead(in)
+		if err != nil {
+			return ""
+		}
+		return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
+			return unpacked(in.Name(), sequential(in), intake.Packing([]byte(head)))
+		}})
+	}
+	return ""
+}
+
 // textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, until
 // close. A text that changes later changes nothing.
 type textTables struct {
@@ -46,7 +82,72 @@ type textTables struct {
 	held    int64               // that taking one of them in held at most
 	least   int64               // and would have at least
 	triples tripleTables
+	header  intake.Header // of CSV files
+	guessed intake.Header // of those that are data by the shape of their lines alone
+	spelled []string      // missing values of theirs
 	doubts  []stream.Text // guesses about the files that may be wrong, each once
+
+	typed map[string]typed // the columns of rows, and whether they are identifiers
+}
+
+// typed is how the files of rows have a column.
+type typed struct{ number, identifier bool }
+
+// addTypes adds how a file has its columns. The caller holds t.mu, or is the only one.
+func (t *textTables) addTypes(columns []intake.Column) {
+	if t.typed == nil {
+		t.typed = map[string]typed{}
+	}
+	for _, c := range columns {
+		known := t.typed[c.Name]
+		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
+		known.identifier = known.identifier || c.Why != ""
+		t.typed[c.Name] = known
+	}
+}
+
+// rowsOf is what a file of rows was taken in as; nil for other files.
+func (t *textTables) rowsOf(name string) *takenIn {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.rows[name]
+}
+
+// isIdentifier reports whether a file that was taken in has a column as identifiers.
+func (t *textTables) isIdentifier(column string) bool { return t.typed[column].identifier }
+
+// forgetNumbers forgets the files that have numbers where others have identifiers, which are text in all of them
+// then. It reports whether there are any.
+func (t *textTables) forgetNumbers() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mixed := map[string]bool{}
+	for name, c := range t.typed {
+		if c.number && c.identifier {
+			mixed[name] = true
+			t.typed[name] = typed{identifier: true}
+		}
+	}
+	if len(mixed) == 0 {
+		return false
+	}
+	maps.DeleteFunc(t.rows, func(_ string, rows *takenIn) bool {
+		return slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && c.Why == "" })
+	})
+	return true
+}
+
+// checkNames refuses types of columns that no file of rows has.
+func (t *textTables) checkNames(opt TextOptions) error {
+	if opt.Recorded {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return opt.Unmatched(slices.Sorted(maps.Keys(t.typed)))
 }
 
 // mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.
@@ -61,14 +162,33 @@ func (t *textTables) addDoubts(doubts []stream.Text) {
 	}
 }
 
-// doubted lists the guesses about the files; of no files there are none.
-func (t *textTables) doubted() []stream.Text {
+// addSpelled keeps spellings of missing values as addDoubts keeps doubts.
+func (t *textTables) addSpelled(spelled []string) {
+	for _, s := range spelled {
+		if len(t.spelled) < mostDoubts && !slices.Contains(t.spelled, s) {
+			t.spelled = append(t.spelled, s)
+		}
+	}
+}
+
+// checkTexts refuses spellings of missing values that are none: records would tell what a URL holds.
+func checkTexts(t TextOptions) error {
+	for _, s := range t.Nulls {
+		if strings.Contains(s, "://") {
+			return stream.Usagef("{null-values} %s: a URL is no spelling of a missing value", place.Name(s))
+		}
+	}
+	return nil
+}
+
+// guessesMade are those about the files; of no files there are none.
+func (t *textTables) guessesMade() Guesses {
 	if t == nil {
-		return nil
+		return Guesses{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.doubts)
+	return Guesses{cmp.Or(t.header.Text(), t.guessed.Text()), slices.Clone(t.doubts), slices.Clone(t.spelled)}
 }
 
 // openText opens libsvm text. The first time its rows are written to a scratch file.
@@ -100,9 +220,9 @@ func (a *access) openText(ctx context.Context, in Input, memory int64) (format.F
 func parseText(ctx context.Context, in Input, spool *textSpool, memory int64) (*svm.Table, error) {
 	var from io.Reader = io.NewSectionReader(in, 0, in.Size())
 	if strings.HasSuffix(strings.ToLower(in.Name()), ".gz") {
-		unzip, err := gzip.NewReader(from)
+		unzip, err := unpacked(in.Name(), from, "gz")
 		if err != nil {
-			return nil, stream.Dataf(in.Name(), "%w", err)
+			return nil, err
 		}
 		defer unzip.Close()
 		from = unzip

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -113,7 +114,7 @@ func TestBadTextFiles(t *testing.T) {
 		opt        Options
 	}{
 		{write("a.svm", []byte("1 2:3\n1 x\n")), "a.svm: line 2", Options{}},
-		{write("b.svm.gz", text), "b.svm.gz: gzip", Options{}},
+		{write("b.svm.gz", text), "b.svm.gz: the compressed data: gzip", Options{}},
 		{write("c.svm.gz", whole[:len(whole)/2]), "unexpected EOF", Options{}},
 		{write("d.svm", []byte("# nothing\n")), "no row has an entry", Options{}},
 		{write("e.svm", []byte("1\n1\n")), "no row has an entry", Options{}},
@@ -133,5 +134,34 @@ func TestBadTextFiles(t *testing.T) {
 	}
 	if DefaultSparse([]string{"a.parquet", "b.SVM.GZ"}) != "x" || DefaultSparse([]string{"a.parquet", "svm"}) != "" {
 		t.Error("names of text are not told")
+	}
+}
+
+// TestTextOfSeveralLabels: text with rows of several labels is read; --label leaves them out, and whoever needs classes
+// of them is told the line. One file of several is enough. Converted, it has the rows without them.
+func TestTextOfSeveralLabels(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a.svm": "1 0:1 2:3\n2 1:4\n", "b.svm": "1 0:5\n1,2 1:6\n 2:7\n"} {
+		formattest.Must(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	const why = `rows without exactly one label (line 2: "1,2")`
+	for _, label := range []string{"", "label"} {
+		ds := must.Get(Open(t.Context(), []string{"a.svm", "b.svm"}, Options{Sparse: "x", Label: label}))(t)
+		if got := fmt.Sprint(must.Get(collect(ds, stream.Range{}))(t).rows); got != "[[1 0 3] [0 4 0] [5 0 0] [0 6 0] [0 0 7]]" {
+			t.Errorf("label %q: the rows are %s", label, got)
+		}
+		formattest.Must(t, ds.Close())
+	}
+	if _, err := Open(t.Context(), []string{"a.svm", "b.svm"}, Options{Sparse: "x", Label: "label", Classes: true}); !isUsage(err) || !strings.Contains(err.Error(), why) {
+		t.Errorf("classes: %v, want a usage error with %s", err, why)
+	}
+	report := must.Get(Convert(t.Context(), []string{"b.svm"}, "b.parquet", ApplyOptions{}))(t)
+	if !slices.Equal(report.Columns, []string{"indices", "values"}) || !strings.Contains(fmt.Sprint(report.Warnings), why) {
+		t.Errorf("converted it has %q, with the warnings %v", report.Columns, report.Warnings)
+	}
+	ds := must.Get(Open(t.Context(), []string{"b.parquet"}, Options{Sparse: "indices,values"}))(t)
+	defer ds.Close()
+	if got := fmt.Sprint(must.Get(collect(ds, stream.Range{}))(t).rows); got != "[[5 0 0] [0 6 0] [0 0 7]]" {
+		t.Errorf("converted it has the rows %s", got)
 	}
 }

@@ -152,7 +152,8 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: true, truths: true})
+				numbers, truths := mayBe(list.keyType(key))
+				at, seen = len(seen), append(seen, &keyValues{key: key, numbers: numbers, truths: truths})
 			}
 			seen[at].add(values[k])
 		}
@@ -203,12 +204,19 @@ func (f *filter) bind(path string, leaves []format.Leaf) error {
 // outcomes is what keys and statistics say of the row groups of file i of the list.
 func (f *filter) outcomes(list *fileList, i int, e fileEntry, opened format.File, at func(leaf int) int) ([]where.Outcome, error) {
 	leaves := opened.Leaves()
+	if !slices.ContainsFunc(opened.GroupRows(), func(rows int64) bool { return rows > 0 }) { // its types do not count
+		return make([]where.Outcome, len(opened.GroupRows())), nil
+	}
 	for _, c := range f.columns {
 		if at(c.leaf) < 0 {
 			continue // null in all rows
 		}
 		here := leaves[at(c.leaf)]
-		if kind := kindOf(here); kind.Type != c.kind.Type && !kind.Alike(c.kind) {
+		kind := kindOf(here)
+		if c.kind.Class == where.Lists {
+			kind = kindOfLists(here)
+		}
+		if kind.Type != c.kind.Type && !kind.Alike(c.kind) {
 			err := mismatch(place.Name(e.path), c.name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.kind, f.first)
 			err.Remedy = stream.Textf("write the files with one type, or leave the column out of {where}")
 			return nil, err

@@ -23,11 +23,11 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 			}
 		}
 		if list == name || l.Name == name {
-			if l.Name == name && l.List {
-				return filterColumn{}, stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0]", name)
-			}
 			if sharesName(l) {
 				return filterColumn{}, ambiguous("where", name)
+			}
+			if l.Name == name && l.List {
+				return filterColumn{name: name, kind: kindOfLists(l), leaf: i, element: -1}, nil
 			}
 			return filterColumn{name: name, kind: kindOf(l), leaf: i, element: element, utc: l.UTC}, nil
 		}
@@ -78,6 +78,15 @@ func kindOf(l format.Leaf) where.Kind {
 	return k
 }
 
+// kindOfLists is what conditions must know of a leaf of lists that they name as a whole.
+func kindOfLists(l format.Leaf) where.Kind {
+	k := kindOf(l)
+	if !k.Numeric() {
+		return k
+	}
+	return where.Kind{Type: l.Type, Class: where.Lists}
+}
+
 // check makes sure, when all footers are read, that the columns can be decoded.
 func (f *filter) check(c *catalog, sparse *sparseSpec) error {
 	if f == nil {
@@ -93,7 +102,7 @@ func (f *filter) check(c *catalog, sparse *sparseSpec) error {
 			return err
 		case sparse != nil && (col.leaf == sparse.indices || col.leaf == sparse.values):
 			return stream.Usagef("{where}: %s is of the sparse rows; a condition on them is not understood", col.name)
-		case l.List && l.Why != "":
+		case l.List && l.Why != "" && col.element >= 0:
 			return stream.Usagef("{where}: column %s cannot stand in a condition: %s", col.name, l.Why)
 		case l.List && col.element >= l.Width:
 			return stream.Usagef("{where}: the lists of %s have %d elements, [0] to [%d]", l.Name, l.Width, l.Width-1)

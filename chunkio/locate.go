@@ -2,8 +2,15 @@ package chunkio
 
 import (
 	"context"
+	"io"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -11,6 +18,7 @@ import (
 type Located struct {
 	Columns []Place
 	Files   []string      // that the inputs expand to
+	Batches []Batch       // of these, in their order
 	Lists   []string      // of inputs, that named some of them
 	Table   *stream.Table // that they are the live files of; nil for bare files
 }
@@ -22,9 +30,39 @@ type Place struct {
 	Path    []string
 	Element int  // of the list there, from 0; -1 for the value itself
 	Sparse  bool // Element is a feature of sparse rows, which no column holds by itself
+	Key     bool // it is a partition key, in no file
 }
 
-// Locate finds the columns that [Apply] would write, with the same errors. It reads footers only.
+// Batch is neighbouring files that another program reads in one way.
+type Batch struct {
+	Files   []string
+	Format  string      // as people call it: Parquet, Arrow, CSV, …
+	Packing string      // gz, zst or bz2; empty for none
+	Text    *TextLayout // of CSV and NDJSON; nil for others
+	Hive    bool        // the folders of the paths have the partition keys, key=value
+	Mixed   bool        // columns have other types in other files, or are not in all
+	Values  []Value     // of the columns of Located
+}
+
+// TextLayout is how the rows of CSV or NDJSON lie in a file.
+type TextLayout = intake.Layout
+
+// TextStep leads from a value of NDJSON to one in it.
+type TextStep = intake.Step
+
+// Value is how the files of a batch have the value of one column.
+type Value struct {
+	Absent bool         // they lack the column
+	Type   string       // that a text is to be read as: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
+	Paths  [][]TextStep // of NDJSON: where it may lie, of which a row has one
+	// Folder is a partition key as the folders of the paths spell it. Where they do not have it, the value is
+	// the Constant, nil for null.
+	Folder   string
+	Constant *string
+}
+
+// Locate finds the columns that [Apply] would write, with the same errors. Of files that have footers it reads
+// nothing else.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.access()
@@ -37,14 +75,163 @@ func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, e
 	out := &Located{Files: list.paths(), Lists: list.lists, Table: list.table}
 	for _, c := range a.columns {
 		p := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}
-		if c.Kind == copier.FromLeaf || c.Kind == copier.FromSparse {
+		switch c.Kind {
+		case copier.FromLeaf, copier.FromSparse:
 			leaf := a.catalog.leaves[c.Leaf]
 			if p.Path = leaf.Path; p.Path == nil {
 				p.Path = []string{leaf.Name}
 			}
+		case copier.FromPartition:
+			p.Key = true
 		}
 		p.Sparse = c.Kind == copier.FromSparse
 		out.Columns = append(out.Columns, p)
 	}
+	for i := range a.catalog.files {
+		b, err := a.batchOf(ctx, access, i)
+		if err != nil {
+			return nil, err
+		}
+		out.addBatch(b)
+	}
 	return out, nil
+}
+
+// addBatch adds the batch of one file. Parquet is read by the names of columns, so that they may be absent from some files.
+func (l *Located) addBatch(b Batch) {
+	if n := len(l.Batches); n > 0 {
+		last := &l.Batches[n-1]
+		alike := *last
+		alike.Files, alike.Values = b.Files, slices.Clone(last.Values)
+		for k := range alike.Values {
+			if b.Format == "Parquet" {
+				alike.Values[k].Absent = b.Values[k].Absent
+			}
+		}
+		if reflect.DeepEqual(alike, b) {
+			last.Files = append(last.Files, b.Files...)
+			for k := range last.Values {
+				last.Values[k].Absent = last.Values[k].Absent && b.Values[k].Absent
+			}
+			return
+		}
+	}
+	l.Batches = append(l.Batches, b)
+}
+
+// batchOf is the batch of file i alone.
+func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, error) {
+	entry := a.catalog.list.at(i)
+	path := entry.path
+	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.mixed || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
+	rows := from.texts.rows[a.catalog.path(i)]
+	switch {
+	case a.catalog.list.isStdin():
+		b.Format = ipc.StreamName
+	case rows != nil:
+		b.Format, _, _ = strings.Cut(rows.table.Format, ",")
+		b.Packing, b.Text = rows.packing, rows.table.Layout
+	case isText(path):
+		b.Format = "libsvm"
+	case a.catalog.files[i].parquet:
+		b.Format = "Parquet"
+	}
+	var err error
+	if b.Hive, err = a.catalog.foldersTellKeys(i); err != nil {
+		return b, err
+	}
+	for k, c := range a.columns {
+		switch c.Kind {
+		case copier.FromPartition:
+			if b.Values[k], err = a.catalog.keyValue(i, c.Part, b.Hive); err != nil {
+				return b, err
+			}
+			b.Values[k].Type = a.partitionType(c.Part)
+		case copier.FromLeaf, copier.FromSparse:
+			b.Values[k].Absent = a.catalog.files[i].at(c.Leaf) < 0
+			if b.Text != nil {
+				b.Values[k].Type = a.textType(rows.table.Columns, c)
+			}
+		}
+	}
+	if b.Text == nil || b.Text.Separator != 0 {
+		return b, nil
+	}
+	in, err := from.input(ctx, entry, a.opt.Memory)
+	if err != nil {
+		return b, err
+	}
+	defer in.Close()
+	text, err := unpacked(in.Name(), sequential(in), b.Packing)
+	if err != nil {
+		return b, err
+	}
+	defer text.Close()
+	return b, findPaths(text, a.columns, b.Values)
+}
+
+// findPaths finds where the values of a file of NDJSON lie.
+func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
+	names := make([]string, len(columns))
+	for k, c := range columns {
+		names[k] = c.Name
+	}
+	found, err := intake.FindPaths(text, names)
+	for k, name := range names {
+		values[k].Paths = found[name]
+	}
+	return err
+}
+
+// foldersTellKeys reports whether the folders of file i have its partition keys and no others, with the values that
+// they have in the dataset: the log of a table may know otherwise.
+func (c *catalog) foldersTellKeys(i int) (bool, error) {
+	path := c.list.at(i).path
+	keys, values, err := c.list.partsOf(i, path)
+	if err != nil || c.list.keys == nil {
+		return len(keys) > 0, err
+	}
+	folders, texts, fault := hiveParts(path) // which matters only if keys are read from them
+	same := fault == nil && len(folders) == len(keys) && len(keys) > 0
+	for k, key := range keys {
+		at := slices.Index(folders, key)
+		same = same && at >= 0 && texts[at] == values[k]
+	}
+	return same, nil
+}
+
+// keyValue is the value of a partition key in file i, as others find it. DuckDB takes the folder key=null for a null.
+func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
+	text, err := c.partText(i, part)
+	if err != nil {
+		return Value{}, err
+	}
+	if folders && !strings.EqualFold(text, "null") {
+		for folder := range strings.SplitSeq(c.list.at(i).path, "/") {
+			raw, _, _ := strings.Cut(folder, "=")
+			if plain, err := url.PathUnescape(raw); raw == c.parts[part].key || err == nil && plain == c.parts[part].key {
+				return Value{Folder: raw}, nil
+			}
+		}
+	}
+	if text == hiveNull {
+		return Value{}, nil
+	}
+	return Value{Constant: &text}, nil
+}
+
+// textType is what a text of that column is to be read as.
+func (a *applier) textType(columns []intake.Column, c copier.Column) string {
+	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == c.Name })
+	if at < 0 {
+		return ""
+	}
+	typ := map[intake.Kind]string{
+		intake.Unknown: "double", intake.Bool: "bool", intake.Count: "int64", intake.Int: "int64", intake.Uint: "uint64", intake.Float: "double",
+		intake.Date: "date", intake.Local: "timestamp", intake.UTC: "instant", intake.Text: "string",
+	}[columns[at].Kind]
+	if typ != "bool" && a.catalog.leaves[c.Leaf].Type == "double" { // as other files have fractions
+		return "double"
+	}
+	return typ
 }

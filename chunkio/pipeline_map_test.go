@@ -235,7 +235,7 @@ func TestBadMaps(t *testing.T) {
 		key, value arrow.DataType
 		rows, want string
 	}{
-		{text, p.Float32, `[{"m":[{"key":"a","value":1}]}]`, "of string to float"},
+		{text, text, `[{"m":[{"key":"a","value":"b"}]}]`, "of string to string"},
 		{p.Int32, text, `[{"m":[{"key":1,"value":"a"}]}]`, "of int32 to string"},
 		{p.Float64, p.Float64, `[{"m":[{"key":1,"value":1}]}]`, "of double to double"},
 		{p.Int32, p.Float32, `[{"m":[{"key":1,"value":1}]},{"m":null}]`, "row 1: null map in sparse rows"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -24,6 +25,20 @@ func (s *span) settle(col int) {
 		lo, hi := s.bounds(b)
 		if !kernel.Finite(x[lo:hi]) {
 			s.settleBlock(col, b, x[:hi], lo)
+		}
+	}
+}
+
+// clearNulls makes missing what is one of the numbers that TextOptions.Nulls have for a missing value.
+func (d *Dataset) clearNulls(columns [][]float64) {
+	if len(d.nulls) == 0 {
+		return
+	}
+	for _, x := range columns {
+		for i, v := range x {
+			if slices.Contains(d.nulls, v) {
+				x[i] = math.Float64frombits(stream.NullBits)
+			}
 		}
 	}
 }

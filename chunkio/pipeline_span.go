@@ -159,6 +159,9 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 			continue
 		}
 		s.take(r, s.places.read(t.from+i), d.Dst)
+		if r.made == nil && r.leaf >= 0 {
+			s.d.clearNulls(d.Dst)
+		}
 		s.indicate(r, d.Dst)
 		for _, col := range r.cols {
 			if col >= 0 {

@@ -2,9 +2,14 @@ package chunkio
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
@@ -32,6 +37,7 @@ const sparseEntryBytes = 8 + 8 + 4 + 8
 type sparseSpec struct {
 	indices, values int // dataset leaves; a map is both
 	features        int
+	keys            *mapKeys // of a map of texts; nil for others
 }
 
 // RowEntries is the number of entries that a sparse row is planned with: half as many again as where the
@@ -48,6 +54,9 @@ func (s *sparseSpec) isMap() bool { return s.indices == s.values }
 
 // decodeIndices reads the indices of rows [from, to) of a row group, from the leaf of its file.
 func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+	if s.keys != nil {
+		return s.keys.decode(ctx, g, leaf, from, to, dst)
+	}
 	if s.isMap() {
 		return g.DecodeKeys(ctx, leaf, from, to, dst)
 	}
@@ -88,7 +97,20 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 			return nil, err
 		}
 	}
+	texts := spec.isMap() && c.leaves[spec.indices].TextKeys
 	switch {
+	case texts && p != nil:
+		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a stream passes once; save it to a file first", opt.Sparse)
+	case texts && c.frozen != nil && c.frozen.shard.Of > 0:
+		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
+	case texts:
+		if spec.keys, err = c.numberKeys(ctx, &spec, opt); err != nil {
+			return nil, err
+		}
+		spec.features = len(spec.keys.names)
+		if n := parts[len(parts)-1]; len(parts) > columns && n != strconv.Itoa(spec.features) {
+			return nil, stream.Usagef("{sparse} %s: the map has %d keys", opt.Sparse, spec.features)
+		}
 	case len(parts) > columns:
 		spec.features, err = strconv.Atoi(parts[columns])
 		if err != nil || spec.features < 1 || spec.features > maxSparseFeatures {
@@ -153,27 +175,45 @@ func (c *catalog) listLeaf(name string) (int, error) {
 // countFeatures is one more than the largest index in any row. Values that are no
 // indices are left to the pass that uses them, which names their place.
 func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Options) (int, error) {
-	const rowsAtOnce = 8192
 	largest := -1.0
+	err := c.eachIndices(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
+		err := spec.decodeIndices(ctx, g, leaf, from, to, rows)
+		for _, x := range rows.Values {
+			largest = max(largest, finiteOr(x, -1))
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if largest >= maxSparseFeatures {
+		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
+		err.Column = c.leaves[spec.indices].Name
+		return 0, err
+	}
+	return int(largest) + 1, nil
+}
+
+// eachIndices calls f for some rows at a time of the leaf that has the indices of sparse rows.
+func (c *catalog) eachIndices(ctx context.Context, spec *sparseSpec, opt Options, f func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error) error {
+	const rowsAtOnce = 8192
 	var rows format.Lists
 	ahead := newFetcher(spoolPart, scratch.New(opt.Spool))
 	scan := func(i int) error {
-		f := &c.files[i]
+		file := &c.files[i]
 		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)
 		if err != nil {
 			return err
 		}
 		defer opened.Close()
-		for g, n := range f.groups {
-			if n == 0 {
+		for g, n := range file.groups {
+			leaf := file.at(spec.indices)
+			if n == 0 || leaf < 0 {
 				continue
 			}
-			group, release, err := ahead.open(ctx, opened, in, g, []int{f.at(spec.indices)})
+			group, release, err := ahead.open(ctx, opened, in, g, []int{leaf})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
-				err = spec.decodeIndices(ctx, group, f.at(spec.indices), from, min(from+rowsAtOnce, n), &rows)
-				for _, x := range rows.Values {
-					largest = max(largest, finiteOr(x, -1))
-				}
+				err = f(ctx, group, leaf, from, min(from+rowsAtOnce, n), &rows)
 			}
 			release()
 			if err != nil {
@@ -184,18 +224,13 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 	}
 	for i := range c.files {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return err
 		}
 		if err := scan(i); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if largest >= maxSparseFeatures {
-		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
-		err.Column = c.leaves[spec.indices].Name
-		return 0, err
-	}
-	return int(largest) + 1, nil
+	return nil
 }
 
 func finiteOr(x, otherwise float64) float64 {
@@ -203,4 +238,94 @@ func finiteOr(x, otherwise float64) float64 {
 		return x
 	}
 	return otherwise
+}
+
+// mapKeys are the keys of a map of texts to numbers: the features of its sparse rows, in the order of their bytes.
+type mapKeys struct {
+	names  []string
+	number map[string]int32
+}
+
+// knownKeys are the keys of maps that were read already, by their leaves.
+type knownKeys struct {
+	mu sync.Mutex
+	of map[int]*mapKeys
+}
+
+// keyBytes is what a key takes beside its text, twice in maps while they are counted.
+const keyBytes = 120
+
+// decode reads the keys of rows [from, to) of a row group as their numbers.
+func (k *mapKeys) decode(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
+		if n, ok := k.number[string(key)]; ok { // makes no string
+			return float64(n)
+		}
+		return -1 // the file has changed
+	})
+}
+
+func decodeKeys(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists, number func(key []byte) float64) error {
+	keyed, ok := g.(format.TextKeyed)
+	if !ok {
+		return errors.New("the keys of such a map cannot be read as text")
+	}
+	return keyed.DecodeTextKeys(ctx, leaf, from, to, number, dst)
+}
+
+// columns are the names of the features of the map.
+func (k *mapKeys) columns(mapName string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, key := range k.names {
+			if !yield(i, mapName+"."+key) {
+				return
+			}
+		}
+	}
+}
+
+// numberKeys finds all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
+func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	if known := c.keys.of[spec.indices]; known != nil {
+		return known, nil
+	}
+	found, bytes := map[string]struct{}{}, int64(0)
+	number := func(key []byte) float64 {
+		if _, ok := found[string(key)]; !ok {
+			found[string(key)] = struct{}{}
+			bytes += keyBytes + int64(len(key))
+		}
+		return 0
+	}
+	tooMany := func() error {
+		if len(found) > maxSparseFeatures {
+			e := stream.Dataf(c.name(), "more than %d different keys, which are the features", maxSparseFeatures)
+			e.Column = c.leaves[spec.indices].Name
+			return e
+		}
+		if bytes > opt.Memory {
+			return &stream.MemoryError{What: fmt.Sprintf("the %d keys found so far of the map %s", len(found), c.leaves[spec.indices].Name), Need: bytes, Limit: opt.Memory, AtLeast: true}
+		}
+		return nil
+	}
+	err := c.eachIndices(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
+		if err := decodeKeys(ctx, g, leaf, from, to, dst, number); err != nil {
+			return err
+		}
+		return tooMany()
+	})
+	if err != nil {
+		return nil, err
+	}
+	k := &mapKeys{names: slices.Sorted(maps.Keys(found)), number: make(map[string]int32, len(found))}
+	for i, name := range k.names {
+		k.number[name] = int32(i)
+	}
+	if c.keys.of == nil {
+		c.keys.of = map[int]*mapKeys{}
+	}
+	c.keys.of[spec.indices] = k
+	return k, nil
 }

@@ -105,7 +105,11 @@ func (s *span) readRow(i int) error {
 	slices.SortFunc(b.row, func(x, y sparseEntry) int { return x.index - y.index })
 	for k := 1; k < len(b.row); k++ {
 		if b.row[k-1].index == b.row[k].index {
-			return s.faultAt(i, names[0], "", fmt.Errorf("index %d occurs twice in the row", b.row[k].index))
+			what := fmt.Sprintf("index %d", b.row[k].index)
+			if keys := s.d.sparse.keys; keys != nil {
+				what = fmt.Sprintf("key %q", keys.names[b.row[k].index])
+			}
+			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", what))
 		}
 	}
 	return nil
@@ -119,6 +123,9 @@ func (s *span) settleRow(i int, r *read) bool {
 	dropped := false
 	for _, e := range b.row {
 		col := r.cols[e.index]
+		if len(s.d.nulls) > 0 && slices.Contains(s.d.nulls, e.value) {
+			e.value = math.Float64frombits(stream.NullBits)
+		}
 		switch {
 		case col < 0 || e.value == 0:
 		case e.value-e.value == 0:

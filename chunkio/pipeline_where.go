@@ -107,6 +107,9 @@ func (f *filter) addTo(n *needs, c *catalog) {
 		} else {
 			scratch = max(scratch, l.TextScratch)
 		}
+		if col.kind.Class == where.Lists {
+			n.row += 8 * (l.PerRow + l.PerRow/2 + 2)
+		}
 	}
 	n.base += scratch
 	n.row += 8 + int64(f.bound.RowBits()+7)/8
@@ -117,6 +120,7 @@ type rowFilter struct {
 	rows    *where.Rows // nil without a condition
 	numbers []float64
 	dst     [][]float64
+	lists   format.Lists
 }
 
 func newRowFilter(d *Dataset) rowFilter {
@@ -153,6 +157,19 @@ func (f *rowFilter) apply(ctx context.Context, g *openedGroup, s *span) error {
 
 func (f *rowFilter) decode(ctx context.Context, c *groupColumn, s *span) error {
 	to := s.from + int64(s.rows)
+	if c.kind.Class == where.Lists {
+		if err := s.group.DecodeLists(ctx, c.leaf, s.from, to, &f.lists); err != nil {
+			return err
+		}
+		f.numbers = format.Sized(f.numbers, s.rows)
+		for i, null := range f.lists.Null {
+			if f.numbers[i] = 0; null {
+				f.numbers[i] = format.Null
+			}
+		}
+		f.rows.Numbers(c.name, f.numbers)
+		return nil
+	}
 	if c.kind.Numeric() {
 		f.numbers = format.Sized(f.numbers, s.rows)
 		f.dst = zeroed(f.dst, c.width)

@@ -103,7 +103,7 @@ func fewWarnings(all []string) []string {
 	if len(all) <= mostWarnings {
 		return all
 	}
-	return append(slices.Clone(all[:mostWarnings-1]), fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
+	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
 }
 
 // listLike decodes and checks a list, unless it is written as another one was: it is that one then.

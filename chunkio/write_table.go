@@ -11,10 +11,11 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // TableColumn is one column of a small table: Values is a []string, []int64,
-// []time.Time (in microseconds) or []float64, one a row. NaN and ±Inf are written as null.
+// []time.Time (in microseconds), []float64 or []stream.Position, one a row. NaN, ±Inf and unknown positions are written as null.
 type TableColumn struct {
 	Name   string
 	Values any
@@ -56,6 +57,17 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			node = double.Node(c.Name, false)
 			writes[i] = func(chunk *writer.Chunk) error {
 				return double.Encode(chunk, v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+			}
+		case []stream.Position:
+			whole := writer.NumberOf("int64")
+			node = whole.Node(c.Name, false)
+			writes[i] = func(chunk *writer.Chunk) error {
+				places := make([]float64, len(v)) // whole numbers far below 2^53; -1 where unknown
+				for i, p := range v {
+					at, _ := p.Index()
+					places[i] = float64(at)
+				}
+				return whole.Encode(chunk, places, func(x float64) bool { return x < 0 })
 			}
 		default:
 			return fmt.Errorf("column %s: values of type %T", c.Name, c.Values)

@@ -37,7 +37,7 @@ func (p *Profile) leftOut(cols []stream.Column, j int, why string) stream.LeftOu
 	if counts != nil {
 		why += " (" + strings.Join(counts, ", ") + ")"
 	}
-	return stream.LeftOut{Name: cols[j].Name, Why: why}
+	return cols[j].LeftOut(why)
 }
 
 const (
@@ -49,17 +49,29 @@ const (
 	leastSquares = 0x1p-1022 / 0x1p-52
 )
 
+// How the reasons of columns without values, and with a single one, begin.
+const (
+	emptyColumn    = "no value observed"
+	constantColumn = "constant ("
+)
+
+// IsConstant says of the reason that a column was left out for that it has a single value.
+func IsConstant(why string) bool { return strings.HasPrefix(why, constantColumn) }
+
+// HoldsNothing says of the reason that a column was left out for that it has no value, or a single one.
+func HoldsNothing(why string) bool { return IsConstant(why) || strings.HasPrefix(why, emptyColumn) }
+
 // unusable says why the column cannot be a feature of a table of so many rows, or "".
 func (c *ColumnProfile) unusable(rows int64) string {
 	if c.Observed == 0 {
-		return "no value observed"
+		return emptyColumn
 	}
 	if c.Min == c.Max {
 		where := "in every row"
 		if c.Observed < rows {
 			where = "wherever observed"
 		}
-		return fmt.Sprintf("constant (%s %s)", strconv.FormatFloat(c.Min+0, 'g', -1, 64), where)
+		return fmt.Sprintf(constantColumn+"%s %s)", strconv.FormatFloat(c.Min+0, 'g', -1, 64), where)
 	}
 	return imprecise(c.Squares-c.Sum*c.Sum/c.Weight, c.Squares)
 }

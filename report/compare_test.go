@@ -120,6 +120,20 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestColumnOfTheRanking: positions in the input stand in the ranking, and no column for them where none is known.
+func TestColumnOfTheRanking(t *testing.T) {
+	s := selectionOf("a", "b")
+	shown := func() string { return pageOf(t, Document{Name: "x.json", Selection: s}) }
+	s.Selected[0].Column, s.Selected[1].Column = stream.PositionAt(7123), stream.Position{}
+	if page := shown(); !strings.Contains(page, `<td class="n" data-v="7123">7123</td></tr>`) || !strings.Contains(page, `<td class="n" data-v=""></td></tr>`) || !strings.Contains(page, "position in the input, from 0") {
+		t.Errorf("the positions 7123 and unknown are not in the ranking:\n%s", page)
+	}
+	s.Selected[0].Column = stream.Position{}
+	if page := shown(); strings.Contains(page, "position in the input, from 0") {
+		t.Error("a column of positions though none is known")
+	}
+}
+
 // TestAlike: the map shows each correlation at its two places, by opacity and by the colour of
 // its sign; the pairs named are the largest.
 func TestAlike(t *testing.T) {

@@ -64,7 +64,7 @@ func (v *sectionView) evaluation(e *stream.Evaluation) (err error) {
 	if e.Transfer != nil {
 		v.Run = append(v.Run, transferFact(e.Transfer))
 	}
-	v.Warnings = listOf(e.Warnings, mostWarnings, same)
+	v.Warnings = listOf(stream.WarningsBySeverity(e.Warnings), mostWarnings, same)
 	taken := measured(e)
 	if !labelled(e) {
 		v.Lead = fmt.Sprintf("%s judged without labels", plural(len(e.Results), "result"))

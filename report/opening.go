@@ -38,9 +38,10 @@ func openingOf(s *stream.Selection, judged string) openingView {
 		v.Rest = append(v.Rest, "That is not the share of the data itself, which eval measures.")
 	}
 	v.Rest = append(v.Rest, sizeSentence(s)...)
-	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 {
+	noBetter := s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
+	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 && !noBetter {
 		v.Rest = append(v.Rest, "Each of the chosen adds more than noise would.")
-	} else if w != nil && w.Faint > 0 {
+	} else if w != nil && w.Faint > 0 && !s.Size.Keeps(w, k) {
 		which := count(int64(w.Faint)) + " of the chosen add"
 		if w.Faint == 1 {
 			which = "1 of the chosen adds"
@@ -114,7 +115,14 @@ func trustSentences(s *stream.Selection) []string {
 		if !t.Choice.Trusted {
 			verdict = "No better than chance: do not rely on it"
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s).", verdict, cut(t.Choice.Measure, 200), share(float64(t.Choice.Value)), share(float64(t.Choice.Chance)), share(float64(t.Choice.Spread))))
+		beside := ""
+		if b := t.Choice.Beats; b != nil && finite(*b) {
+			beside += ", more than " + share(float64(*b)) + " of such choices"
+		}
+		if p := t.Choice.Permuted; p != nil && finite(*p) {
+			beside += ", on columns that have nothing to do with each other " + share(float64(*p))
+		}
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, cut(t.Choice.Measure, 200), share(float64(t.Choice.Value)), share(float64(t.Choice.Chance)), share(float64(t.Choice.Spread)), beside))
 	}
 	if t := s.Trust; t != nil && t.Graph != nil {
 		verdict := "The graph of the rows can be trusted"

@@ -53,7 +53,7 @@ func hostileSelection() Document {
 		s.Columns = append(s.Columns, stream.ColumnReport{Name: name, Mean: stream.Number(len(s.Columns)), Std: 1, Explained: 0.5, Nearest: hostileNames()[len(s.Columns)%5]})
 		if chosen {
 			left *= 0.8
-			s.Selected = append(s.Selected, stream.Selected{Rank: len(s.Selected) + 1, Name: name, Column: len(s.Columns) - 1, Score: stream.Number(100 * left), Error: stream.Number(left)})
+			s.Selected = append(s.Selected, stream.Selected{Rank: len(s.Selected) + 1, Name: name, Column: stream.PositionAt(len(s.Columns) - 1), Score: stream.Number(100 * left), Error: stream.Number(left)})
 		}
 	}
 	for _, n := range hostileNames() {
@@ -178,7 +178,7 @@ func TestPageOfMany(t *testing.T) {
 	choose := func(k int) string {
 		s.Selected = nil
 		for i := range k {
-			s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: s.Columns[i].Name, Column: i, Score: 1, Error: stream.Number(1 / float64(i+2))})
+			s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: s.Columns[i].Name, Column: stream.PositionAt(i), Score: 1, Error: stream.Number(1 / float64(i+2))})
 		}
 		return pageOf(t, Document{Name: "many.json", Selection: s})
 	}

@@ -41,7 +41,7 @@ func Read(name string, r io.Reader) (*Document, error) {
 	}
 	d := &Document{Name: name}
 	switch schema {
-	case stream.SelectionSchema:
+	case stream.SelectionSchema, stream.SelectionSchemaV1:
 		d.Selection, err = stream.DecodeSelection(bytes.NewBuffer(b))
 	case stream.CurveSchema:
 		d.Curve, err = stream.DecodeCurve(bytes.NewBuffer(b))
@@ -86,10 +86,11 @@ func schemaOf(text []byte) (string, error) {
 // Size returns the memory of the document in text, without the text: [Read] does not bound it.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
-		stream.SelectionSchema:  reflect.TypeFor[stream.Selection](),
-		stream.CurveSchema:      reflect.TypeFor[stream.Curve](),
-		stream.GridSchema:       reflect.TypeFor[stream.Grid](),
-		stream.EvaluationSchema: reflect.TypeFor[stream.Evaluation](),
+		stream.SelectionSchema:   reflect.TypeFor[stream.Selection](),
+		stream.SelectionSchemaV1: reflect.TypeFor[stream.Selection](),
+		stream.CurveSchema:       reflect.TypeFor[stream.Curve](),
+		stream.GridSchema:        reflect.TypeFor[stream.Grid](),
+		stream.EvaluationSchema:  reflect.TypeFor[stream.Evaluation](),
 	}
 	schema, err := schemaOf(text)
 	kind := kinds[schema]

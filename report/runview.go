@@ -42,7 +42,7 @@ func (v *sectionView) addRun(r *stream.Selection) {
 		}
 		v.Options = append(v.Options, fact{Name: name, Value: option(r.Options[k])})
 	}
-	v.Warnings, v.Inputs = listOf(r.Warnings, mostWarnings, same), listOf(r.Inputs, mostInputs, input)
+	v.Warnings, v.Inputs = listOf(stream.WarningsBySeverity(r.Warnings), mostWarnings, same), listOf(r.Inputs, mostInputs, input)
 }
 
 // transferFact is what was fetched from object stores.
@@ -76,7 +76,7 @@ func (v *sectionView) selection(s *stream.Selection, judged string) (err error) 
 		state = "no"
 	}
 	v.Run = append(v.Run, fact{"Iterations", count(int64(s.Iterations)), "converged: " + state})
-	v.LeftOut = listOf(s.LeftOut, mostLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
+	v.LeftOut = listOf(stream.BySeverity(s.LeftOut), mostLeftOut, func(l stream.LeftOut) leftView { return leftView{l.Name, l.Why} })
 	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenCount(s), count(s.RowsUsed))
 	v.Opening, v.Chosen = openingOf(s, judged), chosenOf(s)
 	v.Facts = []fact{{"Method", cut(s.Method, 60), ""}, {"Rows", count(s.RowsUsed), ""}, {"Passes", count(int64(s.Passes)), ""}, {"Elapsed", seconds(s.Timing.Wall), ""}, {"Peak memory", bytesOf(s.Memory.PeakRSS), ""}}

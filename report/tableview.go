@@ -21,6 +21,7 @@ type rankingView struct {
 	Explained  bool
 	Stands     bool
 	Missing    bool // some have missing values
+	Column     bool // positions in the input are known
 	Lower      bool
 }
 
@@ -38,6 +39,7 @@ type rankRow struct {
 	SortBar       string
 	Missing       string
 	SortMissing   string
+	Column        stream.Position
 }
 
 // rankingOf makes the ranking; bars show how much a feature lowers the error, or its score
@@ -64,8 +66,9 @@ func rankingOf(s *stream.Selection, groups []group) *rankingView {
 		missing[c.Name] = missingShare(c, s.Rows)
 	}
 	v.Missing = slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return missing[f.Name] > 0 })
+	v.Column = slices.ContainsFunc(s.Selected, func(f stream.Selected) bool { return f.Column != stream.Position{} })
 	for i, f := range s.Selected[:min(len(s.Selected), mostRows)] {
-		r := rankRow{Rank: f.Rank, Name: f.Name, Score: score(float64(f.Score)), SortScore: exact(float64(f.Score)), SortBar: exact(bars[i])}
+		r := rankRow{Rank: f.Rank, Name: f.Name, Column: f.Column, Score: score(float64(f.Score)), SortScore: exact(float64(f.Score)), SortBar: exact(bars[i])}
 		r.Bar = barOf(math.Abs(bars[i]) / largest)
 		r.Missing, r.SortMissing = share(missing[f.Name]), exact(missing[f.Name])
 		if v.Adds {

@@ -8,6 +8,8 @@ type Column struct {
 	// indicators of a column of categories: they are chosen together and reported as that one.
 	// Empty for a column that stands for itself.
 	Block string `json:",omitempty"`
+	// Position is that of the input's column that this one is, or is made of. Statistics files have it in a section.
+	Position Position `json:"-"`
 }
 
 // CategoryType is the Type of a column that is 1 in rows of one category, and else 0. A block of them

@@ -184,3 +184,9 @@ func (e *UnconvergedError) Error() string { return e.What }
 type StaleError struct{ Text }
 
 func (e *StaleError) Error() string { return e.String() }
+
+// UndecidedError is a question that the evidence cannot decide (exit code 7): whether a selection still
+// serves new data. The verdict comes with it.
+type UndecidedError struct{ Text }
+
+func (e *UndecidedError) Error() string { return e.String() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -18,8 +19,8 @@ func encode(w io.Writer, v any) error {
 }
 
 // decode reads one JSON value into v. It refuses anything after the value, and a schema,
-// which is a field of v, other than want.
-func decode(r io.Reader, v any, schema *string, want string) error {
+// which is a field of v, other than those wanted, the newest first.
+func decode(r io.Reader, v any, schema *string, wanted ...string) error {
 	text, err := wholeText(r)
 	if err == nil {
 		err = json.Unmarshal(text, v)
@@ -36,8 +37,8 @@ func decode(r io.Reader, v any, schema *string, want string) error {
 	if err != nil {
 		return PlainJSON(err)
 	}
-	if *schema != want {
-		return fmt.Errorf("schema is %q, want %q", *schema, want)
+	if !slices.Contains(wanted, *schema) {
+		return fmt.Errorf("schema is %q, want %q", *schema, wanted[0])
 	}
 	return nil
 }

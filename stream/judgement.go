@@ -15,6 +15,9 @@ type Chance struct {
 	Value   Number `json:"value"`   // larger is better
 	Chance  Number `json:"chance"`  // the mean of chance
 	Spread  Number `json:"spread"`  // its standard deviation; 0 where it is one draw
+	// Beats is the share of the random choices that reach less: of all that there are, where these are few; nil
+	// where chance is no choice.
+	Beats *Number `json:"beats,omitempty"`
 	// Permuted is what the method reaches on columns that have nothing to do with each other;
 	// nil where that is what chance is.
 	Permuted *Number `json:"permuted,omitempty"`
@@ -26,6 +29,9 @@ type Size struct {
 	Recommended int        `json:"recommended"`
 	Why         string     `json:"why"` // in a sentence
 	Rules       []SizeRule `json:"rules"`
+	// Lone is how many of those recommended are like no other column and vary as much as most: they explain
+	// themselves alone, as noise does, but nothing else stands for them.
+	Lone int `json:"lone,omitempty"`
 	// Groups is how many groups are worth keeping where groups are chosen, or features at a cost: all else
 	// here counts single features. 0 where features are chosen, and where a path ends before.
 	Groups int `json:"groups,omitempty"`
@@ -50,6 +56,11 @@ type Worth struct {
 	// them comes; null where none is faint.
 	Most  Number `json:"faint_most"`
 	Noise Number `json:"noise"`
+}
+
+// Keeps reports whether the recommended columns like no other are all that is faint of k chosen features.
+func (z *Size) Keeps(w *Worth, k int) bool {
+	return z != nil && w != nil && w.Faint > 0 && w.Faint <= z.Lone && k <= z.Recommended
 }
 
 // SizeRule is what one rule says.

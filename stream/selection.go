@@ -7,8 +7,12 @@ import (
 	"slices"
 )
 
-// SelectionSchema names the version of the JSON form of Selection.
-const SelectionSchema = "ufs-stream/selection/v1"
+// The versions of the JSON form of Selection. Until version 1 the column of what was selected was its index among the
+// features used.
+const (
+	SelectionSchema   = "ufs-stream/selection/v2"
+	SelectionSchemaV1 = "ufs-stream/selection/v1"
+)
 
 // Selection is the result of a run: what was chosen, why, from what, at what cost.
 // It is plain data; Encode is its one encoder.
@@ -21,6 +25,7 @@ type Selection struct {
 	Rows          int64          `json:"rows"`
 	RowsUsed      int64          `json:"rows_used"`
 	Features      int            `json:"features"`
+	InputColumns  int            `json:"input_columns,omitempty"` // positions that the input has; 0 where unknown
 	Options       map[string]any `json:"options"`
 	Inputs        []Input        `json:"inputs"`
 	Table         *Table         `json:"table,omitempty"` // that the inputs are the live files of
@@ -55,6 +60,10 @@ type Selection struct {
 	Size *Size `json:"size,omitempty"`
 	// Worth says what the chosen features are worth beside noise; nil where no Gram matrix tells.
 	Worth *Worth `json:"worth,omitempty"`
+	// GreedyError is the error that greedy's choice of as many features has on the same data, so that
+	// a later check can tell what was lost since. Nil where the errors of Selected are greedy's own,
+	// and where finding out takes long.
+	GreedyError *Number `json:"greedy_error,omitempty"`
 	// Stability is how well selections from half-samples agree; nil where it was not asked for.
 	Stability *Agreement `json:"stability,omitempty"`
 	// Estimate says what rests on a sketch of the rows; nil where everything is exact.
@@ -84,18 +93,20 @@ type Estimate struct {
 	CosineDeviation *Number `json:"cosine_deviation,omitempty"`
 }
 
-// Selected is one chosen feature, or group of features. Column is its zero-based index among the features
-// used.
+// Selected is one chosen feature, or group of features. Column is its position in the input: that of the
+// column which it is, or is made of.
 type Selected struct {
-	Rank   int    `json:"rank"`
-	Name   string `json:"name"`
-	Column int    `json:"column"`
+	Rank   int      `json:"rank"`
+	Name   string   `json:"name"`
+	Column Position `json:"column"`
 	// Members are the features of a group that was chosen whole, and Name is the group's; Column is
 	// that of the first. Empty for a feature by itself.
 	Members []string `json:"members,omitempty"`
 	// Reads are the columns of the input that the members are made of, where those are none themselves,
 	// as indicators of categories. Empty where the members are columns of the input.
 	Reads []string `json:"reads,omitempty"`
+	// Columns are the positions of all that Inputs names, in its order; empty for a feature by itself.
+	Columns []Position `json:"columns,omitempty"`
 	// Cost is what it costs; nil where neither costs nor a budget were given.
 	Cost  *Number `json:"cost,omitempty"`
 	Score Number  `json:"score"` // greedy: the criterion f/g at its turn
@@ -145,15 +156,16 @@ type Score struct {
 
 // ColumnReport says what a feature held and how the selection explains it.
 type ColumnReport struct {
-	Name      string `json:"name"`
-	Mean      Number `json:"mean"`
-	Std       Number `json:"std"` // divisor n
-	Nulls     int64  `json:"nulls"`
-	NaNs      int64  `json:"nan"`
-	Infs      int64  `json:"inf"`
-	Filled    int64  `json:"filled"`
-	Explained Number `json:"explained"`         // share of its sum of squares that the selection explains
-	Nearest   string `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
+	Name      string   `json:"name"`
+	Column    Position `json:"column"` // that of the input which it is, or is made of
+	Mean      Number   `json:"mean"`
+	Std       Number   `json:"std"` // divisor n
+	Nulls     int64    `json:"nulls"`
+	NaNs      int64    `json:"nan"`
+	Infs      int64    `json:"inf"`
+	Filled    int64    `json:"filled"`
+	Explained Number   `json:"explained"`         // share of its sum of squares that the selection explains
+	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
 	// Frequency is the share of the half-samples whose selection has the feature; nil where
 	// stability was not asked for.
 	Frequency *Number `json:"frequency,omitempty"`
@@ -205,14 +217,35 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-// Encode writes s as indented JSON, version 1.
+// Encode writes s as indented JSON, version 2.
 func (s *Selection) Encode(w io.Writer) error {
 	s.Schema = SelectionSchema
 	return encode(w, s)
 }
 
-// DecodeSelection reads what [Selection.Encode] wrote.
+// DecodeSelection reads what [Selection.Encode] wrote, in this version and those before. Positions are unknown in
+// version 1, which had indices among the features in their place: its columns are found by their names.
 func DecodeSelection(r io.Reader) (*Selection, error) {
 	s := new(Selection)
-	return s, decode(r, s, &s.Schema, SelectionSchema)
+	err := decode(r, s, &s.Schema, SelectionSchema, SelectionSchemaV1)
+	if s.Schema == SelectionSchemaV1 {
+		s.forgetPositions()
+	}
+	return s, err
+}
+
+// forgetPositions makes all positions unknown.
+func (s *Selection) forgetPositions() {
+	s.InputColumns = 0
+	for i := range s.Selected {
+		s.Selected[i].Column, s.Selected[i].Columns = Position{}, nil
+	}
+	for i := range s.Columns {
+		s.Columns[i].Column = Position{}
+	}
+	for _, list := range [][]LeftOut{s.LeftOut, s.Suspects} {
+		for i := range list {
+			list[i].Column = Position{}
+		}
+	}
 }

@@ -84,9 +84,13 @@ type Input struct {
 
 // LeftOut is a column that is no feature, and why.
 type LeftOut struct {
-	Name string `json:"name"`
-	Why  string `json:"why"`
+	Name   string   `json:"name"`
+	Why    string   `json:"why"`
+	Column Position `json:"column,omitzero"`
 }
+
+// LeftOut is c as a column that is no feature.
+func (c Column) LeftOut(why string) LeftOut { return LeftOut{c.Name, why, c.Position} }
 
 func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 

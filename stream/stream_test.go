@@ -152,8 +152,8 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 	s := &Selection{
 		Method: "greedy", K: 1, Features: 2, Converged: true,
 		Selected: []Selected{
-			{Rank: 1, Name: "<script>", Column: 1, Score: 0.1, Error: 0},
-			{Rank: 2, Name: "g", Members: []string{"a", "b"}, Reads: []string{"c"}, Cost: new(Number)},
+			{Rank: 1, Name: "<script>", Column: PositionAt(1), Score: 0.1, Error: 0},
+			{Rank: 2, Name: "g", Members: []string{"a", "b"}, Reads: []string{"c"}, Columns: []Position{PositionAt(0), {}}, Cost: new(Number)},
 		},
 		Columns:   []ColumnReport{{Name: "a", Mean: Number(math.NaN()), Std: 5e-324}},
 		Objective: []Number{1, Number(math.Nextafter(1, 0))},
@@ -166,6 +166,9 @@ func TestSelectionReadsBackAsWritten(t *testing.T) {
 	got := must.Get(DecodeSelection(&b))(t)
 	if !reflect.DeepEqual(got.Selected, s.Selected) || got.Objective[1] != s.Objective[1] || got.Columns[0].Std != s.Columns[0].Std || !math.IsNaN(float64(got.Columns[0].Mean)) {
 		t.Errorf("got %+v, want %+v", got, s)
+	}
+	if text := b.String(); strings.Contains(text, `"column": 0`) {
+		t.Errorf("an unknown position is written as one:\n%s", text)
 	}
 	for _, bad := range []string{`{"schema": "other"}`, `{"schema": "` + SelectionSchema + `"} {}`, `{"schema": "` + SelectionSchema + `"`, ``} {
 		if _, err := DecodeSelection(strings.NewReader(bad)); err == nil {

@@ -64,7 +64,7 @@ func (p *pass) anchorsOf(ctx context.Context, d *drawn, std *gram.Standardizer) 
 		}
 		for _, c := range src.Columns() { // which a column that is wanted may bring along
 			if !slices.Contains(opt.Columns, c.Name) {
-				opt.LeaveOut = append(opt.LeaveOut, stream.LeftOut{Name: c.Name, Why: "no feature of the input"})
+				opt.LeaveOut = append(opt.LeaveOut, c.LeftOut("no feature of the input"))
 			}
 		}
 		if src, err = src.With(opt); err != nil {

@@ -38,8 +38,9 @@ func explained(err error) bool {
 		output      *stream.OutputError
 		unconverged *stream.UnconvergedError
 		stale       *stream.StaleError
+		undecided   *stream.UndecidedError
 	)
 	return errors.As(err, &usage) || errors.As(err, &data) || errors.As(err, &memory) || errors.As(err, &output) ||
-		errors.As(err, &unconverged) || errors.As(err, &stale) ||
+		errors.As(err, &unconverged) || errors.As(err, &stale) || errors.As(err, &undecided) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || stream.Temporary(err)
 }

@@ -72,9 +72,9 @@ func (c *candidates) members(i int) []int {
 	return c.Blocks[i].Members
 }
 
-// parts yields the columns of the input that features are, or are made of.
-func (c *candidates) parts(members []int) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// parts yields the columns of the input that features are, or are made of: the first such feature, and the name.
+func (c *candidates) parts(members []int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
 		var seen map[string]bool
 		for _, j := range members {
 			block := c.columns[j].Block
@@ -87,7 +87,7 @@ func (c *candidates) parts(members []int) iter.Seq[string] {
 				}
 				seen[block] = true
 			}
-			if !yield(cmp.Or(block, c.columns[j].Name)) {
+			if !yield(j, cmp.Or(block, c.columns[j].Name)) {
 				return
 			}
 		}
@@ -95,12 +95,15 @@ func (c *candidates) parts(members []int) iter.Seq[string] {
 }
 
 // reads are the columns of the input that candidate i is made of; nil where they are its features.
-func (c *candidates) reads(i int) []string {
+func (c *candidates) reads(i int) (names []string) {
 	members := c.members(i)
 	if !slices.ContainsFunc(members, func(j int) bool { return inBlock(c.columns[j]) }) {
 		return nil
 	}
-	return slices.Collect(c.parts(members))
+	for _, name := range c.parts(members) {
+		names = append(names, name)
+	}
+	return names
 }
 
 // names are those of all candidates.
@@ -156,7 +159,7 @@ func (c *candidates) aliases() (names []stream.Column, of []int) {
 			}
 		}
 		add(b.Name)
-		for part := range c.parts(b.Members) {
+		for _, part := range c.parts(b.Members) {
 			add(part)
 		}
 		for _, j := range b.Members {

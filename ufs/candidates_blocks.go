@@ -141,7 +141,7 @@ func (r *run) price(c *candidates, leftOut []stream.LeftOut, strict bool) error 
 	found := make(map[string]bool, len(r.prices.costs))
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
-		for part := range c.parts(b.Members) {
+		for _, part := range c.parts(b.Members) {
 			cost, said := r.prices.costs[part]
 			if said {
 				found[part] = true

@@ -46,6 +46,9 @@ const DefaultTolerance = 0.1
 // select again.
 func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	c := &checker{CheckRequest: o}
+	if c.Methods == nil {
+		c.Methods = methods.All()
+	}
 	switch {
 	case o.Selection == nil:
 		return nil, stream.Usagef("check: no selection given; add {selection} SEL.json")
@@ -61,13 +64,18 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, err
 	}
 	var err error
-	if c.q, err = Recorded(o.Selection, o.Methods); err != nil {
+	if c.q, err = Recorded(o.Selection, c.Methods); err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	// A fresh selection is bound to no groups, costs or what may be chosen.
 	c.bound = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0 ||
 		slices.ContainsFunc(o.Selection.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
 	c.greedy = c.q.Method == methods.Fallback && !c.bound
+	spec, err := methods.Find(c.q.Methods, c.q.Method)
+	if err != nil {
+		return nil, stream.Dataf("the selection", "%w", err)
+	}
+	c.centred = spec.From == method.FromGraph || spec.From == method.FromRows
 	c.q.Groups, c.q.GroupMost, c.q.Costs, c.q.Budget, c.q.Forbid = "", 0, "", 0, nil
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
@@ -91,10 +99,12 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 // checker is a check under way.
 type checker struct {
 	CheckRequest
-	q      Request // what the selection records, as a greedy selection
-	greedy bool    // the selection aims at the least error itself
-	bound  bool    // by groups, costs or features that may not be chosen
-	v      *Verdict
+	q       Request  // what the selection records, as a greedy selection
+	greedy  bool     // the selection aims at the least error itself
+	bound   bool     // by groups, costs or features that may not be chosen
+	centred bool     // the errors that the selection records are of centred columns, whatever the scale
+	strayed []string // features that no longer stand for what they did, with some of the columns
+	v       *Verdict
 }
 
 func (c *checker) judge(ctx context.Context) (*Verdict, error) {
@@ -102,7 +112,7 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 	s := c.Selection
 	c.v = &Verdict{
 		Schema: VerdictSchema, Method: s.Method, K: len(featureNames(s)), Scale: c.q.Scale, Tolerance: stream.Number(c.Tolerance),
-		LostBefore: nan, ByOldWeights: nan, Why: []string{}, Gone: []stream.LeftOut{}, Columns: []ColumnShift{}, Warnings: []string{},
+		LostBefore: nan, ByOldWeights: nan, OwnError: nan, Why: []string{}, Undecided: []string{}, Gone: []stream.LeftOut{}, Columns: []ColumnShift{}, Warnings: []string{},
 	}
 	var before *checked
 	if c.Baseline != "" { // first, so that one Gram matrix is in memory at a time
@@ -128,8 +138,15 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 	c.v.Error, c.v.Fresh, c.v.Lost, c.v.FreshNames = stream.Number(now.left), stream.Number(now.fresh), stream.Number(now.lost()), now.chosen
 	if before != nil {
 		c.applyWeights(before, now)
+	} else {
+		c.recall()
+	}
+	c.v.LostSince = c.v.Lost
+	if before := float64(c.v.LostBefore); before == before {
+		c.v.LostSince = 1 - (1-c.v.Lost)/(1-c.v.LostBefore)
 	}
 	c.findGone(now)
+	c.findStrayed(now)
 	c.findMoved(before, now)
 	return c.v, c.decide()
 }

@@ -16,10 +16,11 @@ import (
 
 // checked is what is known of one of the two files.
 type checked struct {
-	t     *trial
-	e     *gathered
-	names []string       // of the features
-	at    map[string]int // their places
+	t      *trial
+	e      *gathered
+	matrix *gram.Matrix   // of the features, centred where the errors that the selection records are so
+	names  []string       // of the features
+	at     map[string]int // their places
 
 	left, fresh float64  // errors of the selection, and of a fresh one
 	chosen      []string // by the fresh one
@@ -37,7 +38,7 @@ func (d *checked) lost() float64 {
 }
 
 // release gives the matrices back.
-func (d *checked) release() { d.t.Gram, d.t.whole, d.e.moments = nil, nil, nil }
+func (d *checked) release() { d.t.Gram, d.t.whole, d.e.moments, d.matrix = nil, nil, nil, nil }
 
 // load reads the statistics at path as a greedy selection with the selection's settings would.
 func (c *checker) load(ctx context.Context, path string) (*checked, error) {
@@ -58,6 +59,10 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 	q.fitTo(head)
 	names := columnNames(head.columns)
 	beside := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(featureNames(c.Selection)))
+	uncentred := c.centred && slices.Contains([]string{"none", "minmax", "unit"}, q.Scale)
+	if uncentred { // a centred copy
+		beside += 8 * int64(len(names)) * int64(len(names))
+	}
 	limit := q.Memory
 	q.Memory = max(limit-beside, 1)
 	r, err := q.settle(ctx)
@@ -88,9 +93,12 @@ func (c *checker) load(ctx context.Context, path string) (*checked, error) {
 			c.v.Warnings = append(c.v.Warnings, w)
 		}
 	}
-	d := &checked{t: t, e: e, names: columnNames(t.Columns), at: make(map[string]int)}
+	d := &checked{t: t, e: e, matrix: &t.Gram.Matrix, names: columnNames(t.Columns), at: make(map[string]int)}
 	for k, name := range d.names {
 		d.at[name] = k
+	}
+	if uncentred {
+		d.matrix = t.centredGram().Matrix
 	}
 	return d, nil
 }
@@ -134,7 +142,7 @@ func (q *Request) fitTo(head *gathered) {
 // measure finds the errors of the selection and of a fresh one, and with weights those of the
 // selection.
 func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
-	g := d.t.Gram
+	g := d.matrix
 	var own []int
 	for _, name := range featureNames(c.Selection) {
 		if k, there := d.at[name]; there {
@@ -143,7 +151,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 	}
 	d.left = 1
 	if len(own) > 0 {
-		explained, err := judge.Explain(ctx, &g.Matrix, own, c.q.Threads)
+		explained, err := judge.Explain(ctx, g, own, c.q.Threads)
 		if err != nil {
 			return placed(err, d.e)
 		}
@@ -166,7 +174,7 @@ func (c *checker) measure(ctx context.Context, d *checked, weights bool) error {
 		}
 	}
 	k := min(len(featureNames(c.Selection)), g.D)
-	fresh, err := judge.Choose(ctx, &g.Matrix, k, keep[:min(len(keep), k)], c.q.Threads)
+	fresh, err := judge.Choose(ctx, g, k, keep[:min(len(keep), k)], c.q.Threads)
 	if err != nil {
 		return placed(err, d.e)
 	}
@@ -196,6 +204,6 @@ func (c *checker) applyWeights(before, now *checked) {
 	for k, name := range now.names {
 		from[k] = placeOf(before.at, name)
 	}
-	g := now.t.Gram
+	g := now.matrix
 	c.v.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.q.Threads), g.Sym, g.D, chosen, from))
 }

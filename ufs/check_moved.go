@@ -1,10 +1,13 @@
 package ufs
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -14,7 +17,7 @@ type spreadOf struct{ mean, std float64 }
 // findMoved compares every feature with what it was before: in the baseline, or else in the
 // report of the selection.
 func (c *checker) findMoved(before, now *checked) {
-	old, rows := make(map[string]spreadOf), c.Selection.RowsUsed
+	old, rows, leftOut := make(map[string]spreadOf), c.Selection.RowsUsed, c.Selection.LeftOut
 	if before == nil && unreported(c.Selection) {
 		c.v.Warnings = append(c.v.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Spelling))
 		return
@@ -24,7 +27,7 @@ func (c *checker) findMoved(before, now *checked) {
 			old[r.Name] = spreadOf{float64(r.Mean), float64(r.Std)}
 		}
 	} else {
-		rows = before.e.profile.Rows
+		rows, leftOut = before.e.profile.Rows, before.t.s.LeftOut
 		for k, name := range before.names {
 			old[name] = spreadOf{before.t.mean[k], before.t.std[k]}
 		}
@@ -33,6 +36,7 @@ func (c *checker) findMoved(before, now *checked) {
 	for _, name := range featureNames(c.Selection) {
 		selected[name] = true
 	}
+	c.findChanged(old, leftOut, now, selected)
 	// Of two samples of one distribution an index is that much on average, for each group but one.
 	chance := 1/float64(max(rows, 1)) + 1/float64(now.e.profile.Rows)
 	var moved, much []string
@@ -69,8 +73,54 @@ func (c *checker) findMoved(before, now *checked) {
 			c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("%s moved %s: %s", plural(n, "column"), w.how, joinNames(w.names[:min(n, 10)])))
 		}
 	}
-	if fresh := strangers(old, now.names); len(fresh) > 0 {
+	fresh := strangers(old, now.names)
+	fresh = slices.DeleteFunc(fresh, func(name string) bool { return isLeftOut(name, leftOut) })
+	if len(fresh) > 0 {
 		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", plural(len(fresh), "new column"), joinNames(fresh[:min(len(fresh), 10)])))
+	}
+}
+
+// findChanged lists the columns that were features before and are none now, that are constant with another
+// value, and that are features now and held nothing or one value before.
+func (c *checker) findChanged(old map[string]spreadOf, leftOut []stream.LeftOut, now *checked, selected map[string]bool) {
+	nan := stream.Number(math.NaN())
+	var changed []string
+	add := func(name, moved, why string) {
+		c.v.Columns = append(c.v.Columns, ColumnShift{Name: name, Selected: selected[name], PSI: nan, Mean: nan, Variance: nan, IfNormal: nan, Moved: moved, Why: why})
+		changed = append(changed, fmt.Sprintf("%s (%s)", joinNames([]string{name}), why))
+	}
+	whyBefore, whyNow := make(map[string]string), make(map[string]string)
+	for _, l := range leftOut {
+		whyBefore[l.Name] = l.Why
+	}
+	for _, l := range now.t.s.LeftOut {
+		whyNow[l.Name] = l.Why
+	}
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if _, there := now.at[name]; there {
+			continue
+		}
+		why, moved := cmp.Or(whyNow[name], "no column of this name"), Disappeared
+		if gram.IsConstant(why) {
+			moved = BecameConstant
+		}
+		add(name, moved, why)
+	}
+	for _, l := range leftOut {
+		_, there := now.at[l.Name]
+		why := whyNow[l.Name]
+		switch {
+		case !gram.HoldsNothing(l.Why): // the user, a type or a suspicion left it out
+		case there:
+			add(l.Name, CameBack, "it varies; before: "+l.Why)
+		case why == "":
+			add(l.Name, Disappeared, "no column of this name; before: "+l.Why)
+		case why != l.Why && gram.HoldsNothing(why):
+			add(l.Name, map[bool]string{true: BecameConstant, false: Disappeared}[gram.IsConstant(why)], why+"; before: "+l.Why)
+		}
+	}
+	if n := len(changed); n > 0 {
+		c.v.Warnings = append(c.v.Warnings, fmt.Sprintf("%s became constant, disappeared or came back: %s", plural(n, "column"), firstOf(changed, 10)))
 	}
 }
 

@@ -20,17 +20,27 @@ func (r *run) keepsRows() bool { return r.From == method.FromRows && r.namedChec
 // rowScratch are the options of the scratch files of a method over rows.
 func (r *run) rowScratch() scratch.Options {
 	if r.keepsRows() {
-		return r.keptScratch(r.namedCheckpoint())
+		return keptScratch(r, r.namedCheckpoint())
 	}
-	return r.scratch()
+	opt := r.scratch()
+	opt.Remedy = stream.Textf("free some space, choose another {temp-dir}%v", fewerRows(r))
+	return opt
 }
 
 // keptScratch is scratch in the folder of a checkpoint.
-func (q *Request) keptScratch(folder string) scratch.Options {
-	opt := q.scratch()
+func keptScratch(r *run, folder string) scratch.Options {
+	opt := r.scratch()
 	opt.Dir, opt.There = folder, resume.Bytes(folder)
-	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder, or fewer rows by {sample}")
+	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder%v", fewerRows(r))
 	return opt
+}
+
+// fewerRows is the end of a remedy for scratch files that are too large, where the method takes fewer rows.
+func fewerRows(r *run) stream.Text {
+	if r.Declare().Options.Find("sample") == nil {
+		return stream.Text{}
+	}
+	return stream.Textf(", or fewer rows by {sample}")
 }
 
 // overRows calls do, for a method over rows with its scratch and stages. told hears of each stage that
@@ -81,14 +91,14 @@ func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume
 	if !plan.OutOfCore {
 		return stages, nil
 	}
-	opt, need := t.run.scratch(), plan.scratch
+	opt, need := t.rowScratch(), plan.scratch
 	unasked := stages != nil && !t.keepsRows()
 	if unasked && t.TempDir != "" {
 		t.note("the iterations are not saved: their files go to {temp-dir}; name a {checkpoint} folder to keep them")
 		return t.openScratch(ctx, nil)
 	}
 	if stages != nil {
-		opt = t.keptScratch(t.checkpoint.at().Path())
+		opt = keptScratch(t.run, t.checkpoint.at().Path())
 	}
 	if unasked {
 		need += plan.rewritten

@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -173,5 +175,50 @@ func TestPredictedIterations(t *testing.T) {
 	few, many := predicted(10), predicted(1_000_010)
 	if want := 1e6 * 1000 * 30 / iteratedValues; math.Abs(many-few-want) > 1e-6*want {
 		t.Errorf("%v s for a million iterations more, want %v", many-few, want)
+	}
+}
+
+// TestSelectOfTextGoesOn: a checkpoint of text that was read in one way is none of a run that reads it in another.
+func TestSelectOfTextGoesOn(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("2001,2002,2003,2004\n")
+	for i := range 60_000 {
+		fmt.Fprintf(&b, "%d,%d,%d,%d\n", i*i%11, i*7%5, i*i%13, i*3%17)
+	}
+	file := filepath.Join(t.TempDir(), "y.csv")
+	must.Do(t, os.WriteFile(file, []byte(b.String()), 0o666))
+	q := Request{Inputs: []string{file}, Method: "greedy", K: 2, Missing: "mean"}
+	for name, c := range map[string]struct {
+		texts chunkio.TextOptions
+		same  bool
+	}{
+		"as guessed": {chunkio.TextOptions{Header: "yes"}, true},
+		"header":     {chunkio.TextOptions{Header: "no"}, false},
+		"nulls":      {chunkio.TextOptions{Nulls: []string{"3"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun, saved := q, false
+			begun.Checkpoint, begun.CheckpointEvery = filepath.Join(t.TempDir(), "state"), 1
+			for times := int64(5); !saved; times += 3 {
+				_, err := Select(lookedAt(t, times), begun)
+				if err == nil {
+					t.Fatal("it ended before anything was saved")
+				}
+				saved = errors.As(err, new(*Interrupted))
+			}
+			other, said := q, ""
+			other.Texts = c.texts
+			want := answerOf(t, selected(t, other))
+			other.Checkpoint, other.CheckpointEvery = begun.Checkpoint, 1
+			other.Say = func(text stream.Text) { said += text.String() }
+			s, err := Select(t.Context(), other)
+			switch {
+			case err != nil && c.same, err == nil && strings.Contains(said, "going on from") != c.same:
+				t.Errorf("it goes on: want %v, said %q, %v", c.same, said, err)
+			case err == nil && answerOf(t, s) != want:
+				t.Errorf("resumed:\n%s, want\n%s", answerOf(t, s), want)
+			}
+			t.Log(said, err)
+		})
 	}
 }

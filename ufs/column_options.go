@@ -64,7 +64,7 @@ func (q *Request) takeColumnOption(name, text string) (known bool, err error) {
 	for _, o := range textOptions {
 		if o.name == name {
 			*o.of(&q.Texts), err = splitNames(text)
-			known = true
+			known, q.Texts.Recorded = true, true
 		}
 	}
 	switch name {
@@ -93,12 +93,20 @@ func (q *Request) takeColumnOptions(recorded map[string]any) error {
 	return nil
 }
 
+// settleHeader has q record how the first rows of CSV files were read, a guess or not: what comes after, other shards
+// and apply, reads those of other files alike.
+func settleHeader(q *Request, ds *chunkio.Dataset) {
+	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
+}
+
 // textsOr are the options of t, and those of other that t leaves open.
 func textsOr(t, other chunkio.TextOptions) chunkio.TextOptions {
-	t.Header = cmp.Or(t.Header, other.Header)
+	if t.Header == "" {
+		t.Header, t.Recorded = other.Header, other.Header != ""
+	}
 	for _, o := range textOptions {
-		if own := o.of(&t); *own == nil {
-			*own = *o.of(&other)
+		if own, recorded := o.of(&t), *o.of(&other); *own == nil && recorded != nil {
+			*own, t.Recorded = recorded, t.Recorded || other.Recorded
 		}
 	}
 	return t
@@ -197,6 +205,10 @@ func (e *evaluator) recordedColumns() error {
 				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.name))
 			}
 			*o.of(&e.q) = *o.of(&q)
+		}
+		if other := &e.q.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
+			q.Texts.Header, q.Texts.Recorded = cmp.Or(q.Texts.Header, other.Header), q.Texts.Recorded || other.Recorded
+			other.Header, other.Recorded = q.Texts.Header, q.Texts.Recorded
 		}
 		if i > 0 && !reflect.DeepEqual(q.Texts, e.q.Texts) {
 			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)

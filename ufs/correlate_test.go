@@ -53,12 +53,13 @@ func TestCorrelations(t *testing.T) {
 			if len(s.Correlations) != len(s.Selected) {
 				t.Fatalf("%d rows of %d", len(s.Correlations), len(s.Selected))
 			}
+			at := func(i int) int { place, _ := s.Selected[i].Column.Index(); return place }
 			for i, row := range s.Correlations {
 				if len(row) != i {
 					t.Fatalf("row %d has %d", i, len(row))
 				}
 				for j, r := range row {
-					want := correlation(table.Cols[s.Selected[i].Column], table.Cols[s.Selected[j].Column])
+					want := correlation(table.Cols[at(i)], table.Cols[at(j)])
 					// Half of the fourth decimal, and the rounding of sums over 300 rows.
 					if !(math.Abs(float64(r)-want) <= 0.5e-4+1e-9) {
 						t.Errorf("%s and %s: %v, want %v", s.Selected[i].Name, s.Selected[j].Name, r, want)

@@ -63,8 +63,11 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	defer end()
 	fetched, parts := q.Meter.Transfer(), q.Meter.Busy.Parts()
 	g, e, err := q.gatherCorrelations(ctx, of != nil, beside)
+	if err = q.blamed(err); err != nil && of == nil { // a selection's columns are what they are
+		err = tooWide(err)
+	}
 	if err != nil {
-		return tooWide(q.blamed(err))
+		return err
 	}
 	if err := e.close(); err != nil {
 		return err
@@ -96,7 +99,7 @@ func (e *gathered) leaveOut(list []stream.LeftOut) {
 	for j, c := range e.columns {
 		if reason, out := why[c.Name]; out {
 			e.drop(j)
-			e.leftOut = append(e.leftOut, stream.LeftOut{Name: c.Name, Why: reason})
+			e.leftOut = append(e.leftOut, c.LeftOut(reason))
 		}
 	}
 }

@@ -215,6 +215,13 @@ func TestCorrelationsFromStatistics(t *testing.T) {
 		}
 		r := must.Get(Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{moved.write(t)}, Missing: "mean"}, Threshold: 0.8}))(t)
 		slices.SortFunc(r.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(b.Name, a.Name) }) // which are in the order of the table
+		for i, l := range r.LeftOut {                                                                        // they have moved
+			at := stream.PositionAt(slices.Index(moved.Names, l.Name))
+			if l.Column != at {
+				t.Errorf("%s stands at %v, want %v", l.Name, l.Column, at)
+			}
+			r.LeftOut[i].Column = stream.PositionAt(slices.Index(c.Names, l.Name))
+		}
 		same(t, plainJSON(t, r), redundant)
 	}
 }

@@ -77,7 +77,7 @@ func (e *evaluator) others(ds *chunkio.Dataset) []stream.LeftOut {
 	var out []stream.LeftOut
 	for _, c := range ds.Columns() {
 		if _, ok := e.index[c.Name]; !ok {
-			out = append(out, stream.LeftOut{Name: c.Name, Why: "not judged"})
+			out = append(out, c.LeftOut("not judged"))
 		}
 	}
 	return out

@@ -19,6 +19,14 @@ func (e *evaluator) read(ctx context.Context) error {
 		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
 	}
 	e.q.readColumns(&opt)
+	for _, s := range e.Selections {
+		for _, f := range s.Selected {
+			opt.Numbers = append(opt.Numbers, f.Name)
+		}
+		for _, c := range s.Columns {
+			opt.Numbers = append(opt.Numbers, c.Name)
+		}
+	}
 	ds, err := e.open(ctx, opt)
 	if err != nil {
 		return err
@@ -46,6 +54,9 @@ func (e *evaluator) read(ctx context.Context) error {
 	err = e.q.track(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
 	})
+	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
+		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the columns are those of the selections
+	}
 	if err != nil {
 		return e.wholeOf(ds, err)
 	}
@@ -85,6 +96,7 @@ func (e *evaluator) open(ctx context.Context, opt chunkio.Options) (*chunkio.Dat
 	if err != nil {
 		return nil, e.q.wholeLimit(err)
 	}
+	e.warnings = append(e.warnings, ds.FileWarnings()...)
 	if err = e.chooseColumns(ds); err == nil {
 		opt.LeaveOut = e.others(ds)
 		var chosen *chunkio.Dataset

@@ -173,7 +173,7 @@ func (t *trial) takeGraph() error {
 	}
 	for _, j := range before {
 		if _, stays := slices.BinarySearch(m.Columns, j); !stays {
-			t.s.LeftOut = append(t.s.LeftOut, stream.LeftOut{Name: t.from.columns[j].Name, Why: "no feature in the profile that the anchors were made with"})
+			t.s.LeftOut = append(t.s.LeftOut, t.from.columns[j].LeftOut("no feature in the profile that the anchors were made with"))
 		}
 	}
 	if t.Graph, t.whole = g, g.G; g.G.Absent() {
@@ -377,7 +377,7 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 func (t *trial) report(k int) stream.ColumnReport {
 	missing := t.from.profile.Columns[t.index[k]].Missing
 	return stream.ColumnReport{
-		Name: t.Columns[k].Name, Mean: stream.Number(t.mean[k]), Std: stream.Number(t.std[k]),
+		Name: t.Columns[k].Name, Column: t.Columns[k].Position, Mean: stream.Number(t.mean[k]), Std: stream.Number(t.std[k]),
 		Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[k],
 		Explained: stream.Number(math.NaN()),
 	}

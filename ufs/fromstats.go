@@ -45,6 +45,9 @@ func (r *run) fromFile(file *chunkio.StatsReader) (*gathered, error) {
 func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	r.Stats = file.Path() // from here on for people
 	seen, err := readStats(file, method.FromProfile, gram.Options{}, 0)
+	if err == nil {
+		err = seen.readPositions(file)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +108,7 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	if from != r.From {
 		e.moments = nil
 	}
+	e.columns, e.leftOut, e.places = seen.columns, seen.leftOut, seen.places
 	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
 	if err := r.recorded(e); err != nil {
 		return nil, err
@@ -285,7 +289,7 @@ func (r *run) restrict(e *gathered) error {
 	e.wanted = make([]bool, len(e.columns))
 	for j, c := range e.columns {
 		if why[j] != "" {
-			left = append(left, stream.LeftOut{Name: c.Name, Why: why[j]})
+			left = append(left, c.LeftOut(why[j]))
 		} else {
 			e.wanted[j], kept = true, append(kept, c)
 		}

@@ -85,6 +85,7 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 		}
 		e.opened = ds
 	}()
+	settleHeader(&g.Request, ds)
 	if ds.Replayable() {
 		if ds.Table() == nil && g.Plan == "" { // whose files, one by one, would be no table
 			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())

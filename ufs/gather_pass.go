@@ -102,7 +102,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 		p.opt.Keep.Drop()
 	}
 	e.passes = g.passes
-	e.leftOut = ds.LeftOut()
+	e.leftOut, e.places = ds.LeftOut(), ds.Positions()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
 	e.covered = []stream.Range{{From: p.rows.From - p.first, To: p.rows.To - p.first}}
 	if p.rows.All() {
@@ -124,6 +124,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	e.warnings = append(e.warnings, g.unmarked(e)...)
+	e.warnings = append(e.warnings, warnSentinels(e, ds)...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.warnings = append(e.warnings, e.dropped())
 	}

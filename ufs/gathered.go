@@ -3,11 +3,14 @@ package ufs
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
+	"github.com/ufs-stream/ufs-stream/internal/positions"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -18,6 +21,7 @@ type gathered struct {
 	path     string          // of the statistics file, as people may see it
 	digest   string          // of the statistics file: what a round is told by
 	columns  []stream.Column // features, those that turn out constant included
+	places   int             // positions of the input; 0 where those of the columns are unknown
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
 	wide     *gram.Rows         // in place of moments, where the Gram matrix will be a factor
@@ -96,6 +100,47 @@ func (e *gathered) adders() []stream.Adder {
 		adders = append(adders, e.facts)
 	}
 	return adders
+}
+
+// positionRecord is the section of a statistics file that says where columns stand in the input.
+func (e *gathered) positionRecord() *positions.Record {
+	r := positions.New(len(e.columns), len(e.leftOut))
+	r.Total = e.places
+	for j, c := range e.columns {
+		r.Columns[j] = c.Position
+	}
+	for i, l := range e.leftOut {
+		r.LeftOut[i] = l.Column
+	}
+	return r
+}
+
+// readPositions reads where the columns stand in the input. Files of earlier versions do not tell.
+func (e *gathered) readPositions(r *chunkio.StatsReader) error {
+	if !r.Has(positionsSection) {
+		return nil
+	}
+	p := positions.New(len(e.columns), len(e.leftOut))
+	if err := readSection(r, positionsSection, p); err != nil {
+		return err
+	}
+	e.places, e.columns, e.leftOut = p.Total, slices.Clone(e.columns), slices.Clone(e.leftOut)
+	for j := range e.columns {
+		e.columns[j].Position = p.Columns[j]
+	}
+	for i := range e.leftOut {
+		e.leftOut[i].Column = p.LeftOut[i]
+	}
+	return nil
+}
+
+// withoutPositions is a list as headers have it: the positions are in a section, which earlier versions pass over.
+func withoutPositions(list []stream.LeftOut) []stream.LeftOut {
+	bare := slices.Clone(list)
+	for i := range bare {
+		bare[i].Column = stream.Position{}
+	}
+	return bare
 }
 
 // coveredRows is the number of rows that the statistics cover.

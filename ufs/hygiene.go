@@ -75,7 +75,7 @@ func (r *run) decideBefore(p *gram.Profile, f *hygiene.Facts, cols []stream.Colu
 	}
 	for _, s := range f.Suspects(p, nil, r.mostMissing()) {
 		if r.leaves(s) && !intended(s, cols) {
-			out = append(out, stream.LeftOut{Name: cols[s.Column].Name, Why: reason(s, cols, r.Label)})
+			out = append(out, cols[s.Column].LeftOut(reason(s, cols, r.Label)))
 		}
 	}
 	return out
@@ -116,15 +116,14 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 		if intended(one, e.columns) {
 			continue
 		}
-		name := e.columns[one.Column].Name
-		why := reason(one, e.columns, label)
+		left := e.columns[one.Column].LeftOut(reason(one, e.columns, label))
 		if !r.leaves(one) || e.graph != nil || r.From == method.FromRows {
 			warned = append(warned, one)
-			s.Suspects = append(s.Suspects, stream.LeftOut{Name: name, Why: why})
+			s.Suspects = append(s.Suspects, left)
 			continue
 		}
 		e.drop(one.Column)
-		s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
+		s.LeftOut = append(s.LeftOut, left)
 	}
 	if e.wanted != nil && !slices.Contains(e.wanted, true) {
 		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", plural(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)
@@ -146,7 +145,7 @@ func (e *gathered) drop(j int) {
 
 // suspicions are the warnings of suspicious columns, one for each kind.
 func suspicions(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
-	for kind := hygiene.Sparse; kind <= hygiene.Copy; kind++ {
+	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // what harms most comes first
 		var of []hygiene.Suspect
 		for _, s := range list {
 			if s.Kind == kind {
@@ -209,6 +208,35 @@ func pronoun(one bool) string {
 		return "it"
 	}
 	return "them"
+}
+
+// warnSentinels warns of numbers that stand for a missing value, most likely.
+func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
+	var names []string
+	var values []float64
+	for _, s := range e.facts.Sentinels(e.wanted) {
+		if e.columns[s.Column].Block != "" { // made of times or categories
+			continue
+		}
+		names = append(names, fmt.Sprintf("%s (%v, in %s of the rows)", e.columns[s.Column].Name, s.Value, share(s.Share)))
+		if !slices.Contains(values, s.Value) {
+			values = append(values, s.Value)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	what := "1 column has a number again and again that is far outside all others"
+	if len(names) > 1 {
+		what = comma(int64(len(names))) + " columns have a number again and again that is far outside all others"
+	}
+	if len(names) > namedSuspects+1 {
+		names = append(names[:namedSuspects:namedSuspects], fmt.Sprintf("and %d more", len(names)-namedSuspects))
+	}
+	const offered = 8
+	values = values[:min(len(values), offered)]
+	return []stream.Text{stream.Textf("%s: %s; if it stands for a missing value, give {null-values} %s, and {missing} has its say", what, strings.Join(names, ", "), ds.Guesses().NullsWith(values...))}
 }
 
 // readFacts reads the facts in a file, if it has any.

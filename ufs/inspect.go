@@ -85,6 +85,7 @@ const inspectedColumn = 400
 
 func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 	opt := r.reading()
+	opt.Spreads = !scan // which tells more
 	var notes []string
 	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Spelling)) }
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)

@@ -165,6 +165,9 @@ type merger struct {
 	warnings warnings
 	dropped  bool  // some of the files tell of rows that were dropped
 	bookkept int64 // bytes of all that grows with the number of files
+
+	first     *gathered // what the file records that gives the columns their order; their positions once it was read
+	firstPath string
 }
 
 // described is the sum as headers tell it, without any statistics.
@@ -188,6 +191,7 @@ func (m *merger) sum(ctx context.Context) (*gathered, error) {
 	whole := m.described()
 	e.kind, e.columns, e.leftOut, e.decided, e.table, e.part = whole.kind, whole.columns, whole.leftOut, whole.decided, whole.table, whole.part
 	e.inputs, e.covered, e.options, e.warnings = whole.inputs, whole.covered, whole.options, whole.warnings
+	e.takePositions(m.first)
 	if m.dropped && e.profile.Seen > e.profile.Rows {
 		e.warnings = append(e.warnings, e.dropped())
 	}

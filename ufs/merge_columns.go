@@ -68,19 +68,21 @@ func lacks(which string, c stream.Column, h chunkio.StatsHeader) error {
 type sumColumns struct {
 	types            []stream.Column     // those of the file that all others are compared with, of types that hold all
 	first            chunkio.StatsHeader // of the file whose first input has the lowest path: it gives the order
+	firstPath        string              // of that file
 	order            []int               // how the compared one's columns stand in it
 	leftOut, decided leftOutOfAny
 }
 
-// add adds the columns of a header, in which those of the first stand by order, and returns the bytes that are held for it.
-func (s *sumColumns) add(h chunkio.StatsHeader, order []int) (bytes int64) {
+// add adds the columns of a file's header, in which those of the first stand by order, and returns the bytes that are held
+// for it.
+func (s *sumColumns) add(path string, h chunkio.StatsHeader, order []int) (bytes int64) {
 	bytes = s.leftOut.add(h.LeftOut) + s.decided.add(h.Decided)
 	if s.types == nil {
-		s.types, s.first = h.Columns, h
+		s.types, s.first, s.firstPath = h.Columns, h, path
 		return bytes
 	}
 	if len(h.Inputs) > 0 && (len(s.first.Inputs) == 0 || h.Inputs[0].Path < s.first.Inputs[0].Path) {
-		s.first, s.order = h, order
+		s.first, s.firstPath, s.order = h, path, order
 	}
 	if slices.Equal(s.types, h.Columns) {
 		return bytes
@@ -103,6 +105,7 @@ func placeIn(order []int, j int) int {
 // settleColumns gives the sum its columns. The order of every file, which was one from the columns of
 // the file that all were compared with, becomes one from those.
 func (m *merger) settleColumns(s *sumColumns) {
+	m.first, m.firstPath = recordedIn(s.first), s.firstPath
 	m.head.LeftOut, m.head.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
 	m.head.Columns = slices.Clone(s.first.Columns)
 	for j, c := range s.types {
@@ -189,6 +192,25 @@ func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 		take(name)
 	}
 	return all
+}
+
+// takePositions says of the columns of a sum where they stand in the input, as first, the file that gives them their order,
+// has them: one read of all inputs has them in the order of the first too. What other files alone leave out has no position.
+func (e *gathered) takePositions(first *gathered) {
+	e.places = first.places
+	for j, c := range first.columns {
+		e.columns[j].Position = c.Position
+	}
+	at := make(map[string][]stream.Position, len(first.leftOut))
+	for _, l := range first.leftOut {
+		at[l.Name] = append(at[l.Name], l.Column)
+	}
+	for i := range e.leftOut {
+		l := &e.leftOut[i]
+		if list := at[l.Name]; len(list) > 0 {
+			l.Column, at[l.Name] = list[0], list[1:]
+		}
+	}
 }
 
 // orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.

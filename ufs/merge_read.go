@@ -224,6 +224,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 	} else if err == nil {
 		err = e.readSpread(file, opt.Threads)
 	}
+	if err == nil && m.files[i].path == m.firstPath {
+		err = m.first.readPositions(file)
+	}
 	if err != nil {
 		return nil, err
 	}

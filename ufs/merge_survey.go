@@ -66,7 +66,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 			f.order = m.sharedOrder(f.order)
 		}
 		if f.differs == nil && h.Kind == first.Kind {
-			m.bookkept += columns.add(h, f.order)
+			m.bookkept += columns.add(f.path, h, f.order)
 		}
 		m.files = append(m.files, f)
 		if i > 0 && m.before(&f, &m.files[lowest]) {
@@ -206,7 +206,13 @@ func alikeOptions(a, b chunkio.StatsHeader, order []int) error {
 	if order != nil && a.Kind != kindGram && a.Kind != kindProfile {
 		return stream.Usagef("their columns differ in order, and the anchors of a graph know one: scan both with one {profile}, which settles the order")
 	}
-	if !maps.Equal(a.Options, b.Options) {
+	// Parts may be of several formats, and columns of the same names are the same however the names were found.
+	withoutHeader := func(options map[string]string) map[string]string {
+		options = maps.Clone(options)
+		delete(options, optionHeader)
+		return options
+	}
+	if a.Options, b.Options = withoutHeader(a.Options), withoutHeader(b.Options); !maps.Equal(a.Options, b.Options) {
 		if x, y := a.Options[optionStability], b.Options[optionStability]; x != y {
 			return stream.Usagef("their numbers of hash shards differ (%s and %s): scan all parts with the same {stability}, or all without", cmp.Or(x, "none"), cmp.Or(y, "none"))
 		}

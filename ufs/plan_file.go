@@ -77,6 +77,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
+	settleHeader(&r.Request, ds)
 	if err := ds.NotInput(ctx, q.Output); err != nil {
 		return nil, err
 	}

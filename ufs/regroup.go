@@ -147,12 +147,15 @@ func (t *trial) enough(r *method.Ranking, list []pick) []pick {
 func (t *trial) selected(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate
 	members := c.members(i)
-	f := stream.Selected{Rank: rank, Name: c.name(i), Column: members[0], Error: stream.Number(math.NaN())}
+	f := stream.Selected{Rank: rank, Name: c.name(i), Column: t.Columns[members[0]].Position, Error: stream.Number(math.NaN())}
 	if len(members) > 1 || f.Name != t.Columns[members[0]].Name {
 		for _, j := range members {
 			f.Members = append(f.Members, t.Columns[j].Name)
 		}
 		f.Reads = c.reads(i)
+		for j := range c.parts(members) {
+			f.Columns = append(f.Columns, t.Columns[j].Position)
+		}
 	}
 	if c.priced {
 		cost := stream.Number(c.Blocks[i].Cost)

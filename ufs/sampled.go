@@ -52,7 +52,10 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	}()
 	g.Stats = file.Path() // from here on for people
 	s := &sampled{gatherer: g, file: file}
-	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
+	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
+		err = s.whole.readPositions(file)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {
@@ -219,7 +222,7 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*gathered, error) {
 	rows, whole := s.kept.With(s.opt), s.whole
 	e := &gathered{
-		columns: s.opt.Columns, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
+		columns: s.opt.Columns, places: whole.places, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
 		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
 		warnings: slices.Concat(whole.warnings, whole.gaps(s.Stats)),
 	}

@@ -99,7 +99,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	room.For(e.plan.Solver)
 	s = &stream.Selection{
 		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
-		Rows: e.profile.Seen, RowsUsed: e.profile.Rows,
+		Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.places,
 		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}

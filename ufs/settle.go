@@ -111,6 +111,9 @@ func (q *Request) input() error {
 	if q.Sparse == "" {
 		q.Sparse = chunkio.DefaultSparse(q.Inputs)
 	}
+	if q.Sparse == "" && q.Plan == "" && len(q.Columns)+len(q.Exclude) == 0 && q.Categorical == "" {
+		q.Sparse = chunkio.SniffSparse(context.Background(), q.Inputs)
+	}
 	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
 	}
@@ -369,7 +372,7 @@ func (r *run) reading() chunkio.Options {
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
 		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
 		Note: r.Note, TakingIn: r.takingIn,
-		Target:       r.readsTarget(),
+		Target: r.readsTarget(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 	r.readColumns(&opt)

@@ -37,6 +37,8 @@ const (
 	waitingSection = "waiting" // of a checkpoint
 	keptSection    = "kept"    // of a checkpoint: the rows of a factor
 	factsSection   = "facts"   // beside any of these
+	// beside any of these, but in files of earlier versions: where the columns stand in the input
+	positionsSection = "positions"
 
 	kindGraph   = "graph"
 	kindGram    = "gram"
@@ -107,13 +109,17 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 	if e.raw != nil { // the moments have that of the scores
 		profile = e.raw
 	}
-	return chunkio.WriteStats(ctx, path, e.header(say), append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)...)
+	sections := append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)
+	if e.places > 0 {
+		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
+	}
+	return chunkio.WriteStats(ctx, path, e.header(say), sections...)
 }
 
 // header says what e holds.
 func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
-		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: e.leftOut, Decided: e.decided,
+		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.decided),
 		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
 	}
 	switch {

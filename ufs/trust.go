@@ -44,26 +44,32 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	if found.K == 1 {
 		these, verb = "the first chosen feature", "explains"
 	}
-	permuted := stream.Number(found.Permuted)
+	permuted, beaten := stream.Number(found.Permuted), stream.Number(found.Beaten)
+	// Greedy's choice of noise is better than random ones too, and what a choice explains of related columns
+	// may be no more than what most others do. It says nothing only where it is neither better nor of related ones.
+	faint := t.s.Worth != nil && t.s.Worth.Faint == len(order)
 	chance := &stream.Chance{
 		Measure: "share of the sum of squares explained" + of,
-		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Permuted: &permuted,
-		Trusted: found.Better && found.Related,
+		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Beats: &beaten, Permuted: &permuted,
+		Trusted: (found.Better || found.Related) && !faint,
 	}
 	if t.s.Trust == nil {
 		t.s.Trust = new(stream.Trust)
 	}
 	t.s.Trust.Choice = chance
-	switch {
-	case !found.Better:
-		instead := stream.Text{}
-		if t.Name != methods.Fallback {
-			instead = stream.Textf(", or choose {method} %s", methods.Fallback)
-		}
-		t.warn("%s %s %s where random ones explain %s, and the best of these %s: the choice is no better than chance; do not rely on it%v", these, verb, share(found.Value), share(found.Random), share(found.Best), instead)
-	case !found.Related:
-		t.warn("%s %s %s where the same method reaches %s on columns that have nothing to do with each other: nothing tells the features apart; do not rely on the choice", these, verb, share(found.Value), share(found.Permuted))
+	if chance.Trusted {
+		return nil
 	}
+	instead := stream.Text{}
+	if t.Name != methods.Fallback {
+		instead = stream.Textf(", or choose {method} %s", methods.Fallback)
+	}
+	if faint && (found.Better || found.Related) {
+		t.warn("none of the chosen features adds more than noise does: the choice is no better than chance; do not rely on it%v", instead)
+		return nil
+	}
+	t.warn("%s %s %s where random ones explain %s, and the same method reaches %s on columns that have nothing to do with each other: the choice is no better than chance; do not rely on it%v",
+		these, verb, share(found.Value), share(found.Random), share(found.Permuted), instead)
 	return nil
 }
 

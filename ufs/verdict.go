@@ -1,6 +1,10 @@
 package ufs
 
-import "github.com/ufs-stream/ufs-stream/stream"
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // VerdictSchema names the version of the JSON form of Verdict.
 const VerdictSchema = "ufs-stream/check/v1"
@@ -11,6 +15,9 @@ type Verdict struct {
 	Schema string   `json:"schema"`
 	Again  bool     `json:"select_again"`
 	Why    []string `json:"why"` // to select again
+	// Undecided says why it cannot be told whether the selection still serves; empty where it can, and
+	// where there are reasons to select again.
+	Undecided []string `json:"undecided"`
 
 	Method   string `json:"method"` // of the selection
 	K        int    `json:"k"`
@@ -25,9 +32,13 @@ type Verdict struct {
 	// the old one does not; below 0 where the old one is the better.
 	Lost      stream.Number `json:"lost"`
 	Tolerance stream.Number `json:"tolerance"`
-	// LostBefore is Lost on the baseline; a method that does not aim at the least error is
-	// allowed that much more.
-	LostBefore   stream.Number `json:"lost_on_baseline"`
+	// LostBefore is Lost on the baseline or, without one, on the data that the selection was made from;
+	// NaN where nothing records it. LostSince is the share of what the selection explained then, beside a
+	// fresh one, that it no longer does: 1 − (1 − Lost)/(1 − LostBefore). The tolerance is for it.
+	LostBefore stream.Number `json:"lost_on_baseline"`
+	LostSince  stream.Number `json:"lost_since"`
+	// OwnError is the error that the selection records of the data it was made from; NaN where it records none.
+	OwnError     stream.Number `json:"recorded_error"`
 	ByOldWeights stream.Number `json:"error_by_old_weights"` // with the weights fitted to the baseline
 
 	FreshNames []string         `json:"fresh_selected"`
@@ -39,7 +50,7 @@ type Verdict struct {
 }
 
 // ColumnShift says how far a feature's values moved, from the baseline, or without one from
-// what the selection records.
+// what the selection records; or that it became constant, is gone, or came back.
 type ColumnShift struct {
 	Name     string        `json:"name"`
 	Selected bool          `json:"selected"`
@@ -50,7 +61,10 @@ type ColumnShift struct {
 	// IfNormal is the index that normal distributions of these means and variances have: it
 	// counts where PSI is missing.
 	IfNormal stream.Number `json:"psi_if_normal"`
-	Moved    string        `json:"moved,omitempty"` // MovedSome or MovedMuch
+	Moved    string        `json:"moved,omitempty"` // MovedSome, MovedMuch, BecameConstant, Disappeared or CameBack
+	// Why says in words what became of a column that was or is no feature; empty of one that is a feature
+	// now and was one before.
+	Why string `json:"why,omitempty"`
 }
 
 // How far a column moved, and from which index on: the bounds of credit scoring, see
@@ -59,12 +73,19 @@ const (
 	MovedSome = "some"
 	MovedMuch = "much"
 
+	BecameConstant = "constant" // or is constant with another value
+	Disappeared    = "gone"     // as a column, or as a feature
+	CameBack       = "back"     // it held nothing, or one value, before
+
 	someMoved = 0.1
 	muchMoved = 0.25
 )
 
-// Index is the PSI, or what stands for it.
+// Index is the PSI, or what stands for it: infinite of a column that is a feature only now or only before.
 func (c *ColumnShift) Index() float64 {
+	if c.Why != "" {
+		return math.Inf(1)
+	}
 	if psi := float64(c.PSI); psi == psi {
 		return psi
 	}

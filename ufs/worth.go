@@ -1,8 +1,12 @@
 package ufs
 
 import (
+	"context"
+
+	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,4 +48,24 @@ func (t *trial) gaining(picks []pick) ([]pick, error) {
 		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, plural(len(picks), "feature"), most/c.Total)
 	}
 	return picks[:keep], nil
+}
+
+// recordGreedyError puts the error of greedy's choice of as many features into the selection, where the
+// choice is another and the plan has memory for it: that of the rules of how many to keep.
+func recordGreedyError(ctx context.Context, t *trial, order []int) error {
+	free := t.Name == methods.Fallback && !t.candidates.bound && t.Blocks == nil
+	if free || t.whole == nil || t.among != nil || !t.from.plan.sizes && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.whole.D) {
+		return nil
+	}
+	keep := t.Keep[:min(len(t.Keep), len(order))]
+	if t.Blocks != nil { // it holds groups, and greedy's choice is of single features
+		keep = nil
+	}
+	fresh, err := judge.Choose(ctx, t.whole, len(order), keep, t.Threads)
+	if err != nil {
+		return err
+	}
+	least := stream.Number(fresh.Error[len(fresh.Error)-1])
+	t.s.GreedyError = &least
+	return nil
 }

@@ -85,7 +85,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		if r.Turns != nil {
 			f.Score = stream.Number(r.Turns[i])
 		} else {
-			f.Score = stream.Number(r.Scores[f.Column])
+			f.Score = stream.Number(r.Scores[p.features[0]])
 		}
 		if r.Least != nil {
 			least := stream.Number(r.Least[i])
@@ -105,6 +105,9 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	}
 	s.LowerIsBetter = r.LowerIsBetter
 	if err := t.explain(ctx, r, picks); err != nil {
+		return err
+	}
+	if err := recordGreedyError(ctx, t, order); err != nil {
 		return err
 	}
 	t.sizeGroups()

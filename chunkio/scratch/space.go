@@ -138,7 +138,7 @@ func (s *Space) Full(err error) error {
 	remedy := atomicfile.Remedy(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		if remedy = s.opt.Remedy; remedy.Format == "" {
-			remedy = stream.Textf("free some space, choose another {temp-dir}, or fewer rows by {sample}")
+			remedy = stream.Textf("free some space, or choose another {temp-dir}")
 		}
 	}
 	return &stream.OutputError{Path: "scratch files in " + s.opt.Dir, Err: err, Remedy: remedy}

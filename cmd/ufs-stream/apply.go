@@ -30,9 +30,10 @@ columns behind them, as Parquet with zstd. Types and values stay as they are. OU
 an Arrow IPC file, OUT.csv (also .csv.gz, .csv.zst) is CSV; so are the files of a folder with
 --format. In CSV an empty field is null, quoted where the column is the only one, and texts are as
 they are: one that begins with = is a formula to a spreadsheet, unless it is told to take the
-column as text. Where the input is a directory, OUT is one too and keeps its file layout; files
-that are named one by one keep theirs below the innermost folder that all are in. It appears
-whole or not at all. OUT may lie below INPUT only where a part of its path begins with _ or .,
+column as text. Where the input is a directory, OUT is one too and keeps its file layout, unless its ending names
+a file: OUT.parquet is one file of all rows, with the partition keys as columns; files that are
+named one by one keep theirs below the innermost folder that all are in. It appears whole or not
+at all. OUT may lie below INPUT only where a part of its path begins with _ or .,
 which is not read as INPUT the next time. OUT may lie in an object store: the files of a
 folder appear there one by one, an empty _SUCCESS last, and are deleted again if the run fails.
 INPUT is as in select.
@@ -160,6 +161,9 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 
 // handOn writes the text that reads the selected columns.
 func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
+	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
+		return err
+	}
 	at, err := ufs.Locate(ctx, a)
 	if err != nil {
 		return err

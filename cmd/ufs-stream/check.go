@@ -28,16 +28,20 @@ func newCheck(c *cli) *cobra.Command {
 	var o checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --selection SEL.json --stats NEW.ufs",
-		Short: "Say whether a selection still serves new data: exit code 6 says select again",
+		Short: "Say whether a selection still serves new data: exit code 6 says select again, 7 that nothing tells",
 		Long: fmt.Sprintf(`Say from the statistics of new data (scan, merge) whether a selection still serves it.
 Its features are fitted to the new data and compared with a fresh greedy selection of as
 many. Where more than --tolerance of what that explains is lost, or a selected column is
-gone, the exit code is 6: select again. The default tolerance is %.0f %%.
+gone or has nothing in common any more with the columns that it was correlated with, the
+exit code is 6: select again. The default tolerance is %.0f %%. A method that aims at something
+else than the least error had lost some of it from the start: what counts is what it lost
+since, by --baseline or by what the selection records. Where nothing tells, the exit code is 7.
 
 With --baseline, statistics of the data before, it also says how far each column moved
 (population stability index of the histograms), and what the weights fitted to that data
-leave unexplained of the new. Columns that moved are a warning; with --psi-limit they are a
-reason to select again. The files may lie in object stores.
+leave unexplained of the new. Columns that moved, became constant, disappeared or came back
+are a warning; with --psi-limit they are a reason to select again. The files may lie in
+object stores.
 
   ufs-stream check --selection sel.json --stats today.ufs
   ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
@@ -120,7 +124,11 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	w.Table([]string{"explained by", ">share"}, rows)
 	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
 	if x := float64(v.LostBefore); x == x {
-		w.Printf("; on the baseline %s", percent(x))
+		data := "the data it was made from"
+		if v.ByOldWeights == v.ByOldWeights {
+			data = "the baseline"
+		}
+		w.Printf("; on %s %s", data, percent(x))
 	}
 	w.Printf(")\n")
 	shifts := slices.Clone(v.Columns)
@@ -128,7 +136,11 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	var moved [][]string
 	for _, col := range shifts {
 		if c.verbose || col.Moved != "" {
-			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), col.Moved})
+			how := col.Moved
+			if col.Why != "" {
+				how += ": " + col.Why
+			}
+			moved = append(moved, []string{screen.Name(col.Name), map[bool]string{true: "yes"}[col.Selected], rough(col.PSI), rough(col.Mean), rough(col.Variance), how})
 		}
 	}
 	if len(moved) > 0 {
@@ -142,13 +154,21 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 			w.Printf("and %d more; -v lists them\n", n)
 		}
 	}
-	if !v.Again {
+	switch {
+	case v.Again:
+		w.Printf("\nselect again:\n")
+	case len(v.Undecided) > 0:
+		w.Printf("\ncannot tell whether the selection still serves:\n")
+	case v.Lost > v.Tolerance:
+		since := v.LostSince
+		if v.LostBefore != v.LostBefore {
+			since = 1 - (1-v.Error)/(1-v.OwnError)
+		}
+		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percent(max(float64(since), 0)))
+	default:
 		w.Printf("\nthe selection still serves\n")
-		transferFoot(w, v.Transfer)
-		return
 	}
-	w.Printf("\nselect again:\n")
-	for _, why := range v.Why {
+	for _, why := range slices.Concat(v.Why, v.Undecided) {
 		w.Printf("  %s\n", why)
 	}
 	transferFoot(w, v.Transfer)

@@ -99,12 +99,90 @@ func TestCheckGone(t *testing.T) {
 		}
 		return names, columns
 	})
-	if v, code := verdictOf(t, "--selection", sel, "--stats", stats); code != exit.Done || len(v.Columns) != dailyColumns-1 {
+	if v, code := verdictOf(t, "--selection", sel, "--stats", stats); code != exit.Done || len(v.Columns) != dailyColumns || v.Columns[0].Moved != ufs.Disappeared {
 		t.Errorf("exit code %d, %d columns, %q", code, len(v.Columns), v.Why)
 	}
 }
 
 func readNames(t *testing.T, path string) []string { return names(readSelection(t, path)) }
+
+// TestCheckChanged: a column outside the selection that is constant, empty, or gone now, or was so before, is
+// among those that moved, with the reason; it is a reason to select again only with a limit.
+func TestCheckChanged(t *testing.T) {
+	_, _, sel, at := checkFiles(t)
+	outside := slices.DeleteFunc(slices.Clone(dailyNames()), func(name string) bool { return slices.Contains(readNames(t, sel), name) })
+	outside = outside[len(outside)-1:]
+	steady := func(value float64) func(names []string, columns [][]float64) ([]string, [][]float64) {
+		return func(names []string, columns [][]float64) ([]string, [][]float64) {
+			columns[slices.Index(names, outside[0])] = slices.Repeat([]float64{value}, dailyRows)
+			return names, columns
+		}
+	}
+	scanned := func(name string, edit func(names []string, columns [][]float64) ([]string, [][]float64)) (file, stats string) {
+		names, columns := edit(dailyValues(1, false, dailyRows))
+		file, stats = columnsFile(t, at(name+".parquet"), names, columns...), at(name+".ufs")
+		must(t, "scan", file, "-o", stats, "--missing", "mean")
+		return file, stats
+	}
+	whole := func(names []string, columns [][]float64) ([]string, [][]float64) { return names, columns }
+	without := func(names []string, columns [][]float64) ([]string, [][]float64) {
+		j := slices.Index(names, outside[0])
+		return slices.Delete(names, j, j+1), slices.Delete(columns, j, j+1)
+	}
+	for name, c := range map[string]struct {
+		before, after func(names []string, columns [][]float64) ([]string, [][]float64)
+		moved, why    string
+	}{
+		"constant":       {whole, steady(3), ufs.BecameConstant, "constant (3 in every row)"},
+		"empty":          {whole, steady(nan), ufs.Disappeared, "no value observed"},
+		"gone":           {whole, without, ufs.Disappeared, "no column of this name"},
+		"back":           {steady(3), whole, ufs.CameBack, "constant (3 in every row)"},
+		"back, empty":    {steady(nan), whole, ufs.CameBack, "no value observed"},
+		"another value":  {steady(3), steady(4), ufs.BecameConstant, "constant (4 in every row)"},
+		"constant, gone": {steady(3), without, ufs.Disappeared, "no column of this name"},
+		"same value":     {steady(3), steady(3), "", ""},
+		"the same":       {whole, whole, "", ""},
+	} {
+		file, baseline := scanned("before", c.before)
+		_, stats := scanned("after", c.after)
+		must(t, "select", file, "-k", "5", "--missing", "mean", "-o", at("own.json"))
+		if slices.Contains(readNames(t, at("own.json")), outside[0]) {
+			t.Fatalf("%s: %s is chosen", name, outside[0])
+		}
+		for _, since := range [][]string{nil, {"--baseline", baseline}} {
+			args := append([]string{"--selection", at("own.json"), "--stats", stats}, since...)
+			v, code := verdictOf(t, args...)
+			var moved []string
+			for _, col := range v.Columns {
+				if col.Moved != "" {
+					moved = append(moved, col.Name+" "+col.Moved)
+					if !strings.Contains(col.Why, c.why) {
+						t.Errorf("%s: %+v", name, col)
+					}
+				}
+			}
+			var want []string
+			if c.moved != "" {
+				want = []string{outside[0] + " " + c.moved}
+			}
+			if code != exit.Done || !slices.Equal(moved, want) || strings.Contains(strings.Join(v.Warnings, "\n"), outside[0]) != (want != nil) {
+				t.Errorf("%s %v: exit code %d, moved %q, want %q; %q", name, since, code, moved, want, v.Warnings)
+			}
+			v, code = verdictOf(t, append(args, "--psi-limit", "0.25")...)
+			if (code == exit.Stale) != (want != nil) || want != nil && !strings.Contains(v.Why[0], outside[0]+" ("+c.why) && !strings.Contains(v.Why[0], c.why) {
+				t.Errorf("%s %v with a limit: exit code %d, why %q", name, since, code, v.Why)
+			}
+			if out := invoke(append([]string{"check"}, args...)...).out; want != nil && !strings.Contains(out, c.why) {
+				t.Errorf("%s: the table has no reason:\n%s", name, out)
+			}
+		}
+	}
+}
+
+func dailyNames() []string {
+	names, _ := dailyValues(1, false, 1)
+	return names
+}
 
 // TestCheckMoved: a column whose values moved is named in a warning, by histograms or, without
 // a baseline that has any, by mean and spread; it is a reason only where a limit says so.
@@ -153,8 +231,8 @@ type section struct{ io.Reader }
 
 func (s section) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, s.Reader) }
 
-// withoutHistograms is a statistics file as versions before histograms wrote it, but for a
-// section that none knows.
+// withoutHistograms is a statistics file as versions before histograms wrote it, but for the positions of
+// columns and a section that none knows.
 func withoutHistograms(t *testing.T, path, to string) string {
 	t.Helper()
 	r, err := chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{})
@@ -166,7 +244,7 @@ func withoutHistograms(t *testing.T, path, to string) string {
 		t.Fatalf("%s has no histograms", path)
 	}
 	sections := []chunkio.Section{{Name: "of the future", Body: section{strings.NewReader("what it may be")}}}
-	for _, name := range []string{"profile", "moments"} {
+	for _, name := range []string{"profile", "moments", "positions"} {
 		body, err := r.SectionReader(name)
 		if err != nil {
 			t.Fatal(err)
@@ -216,8 +294,11 @@ func TestCheckOtherMethods(t *testing.T) {
 	}
 	write(t, sel, b.String())
 	v, code := verdictOf(t, "--selection", sel, "--stats", second)
-	if code != exit.Done || !strings.Contains(strings.Join(v.Warnings, "\n"), "--baseline") || v.Lost < 0.1 {
-		t.Errorf("exit code %d, lost %g, %q", code, float64(v.Lost), v.Warnings)
+	if code != exit.Undecided || !strings.Contains(strings.Join(v.Undecided, "\n"), "--baseline") || v.Lost < 0.1 {
+		t.Errorf("exit code %d, lost %g, %q", code, float64(v.Lost), v.Undecided)
+	}
+	if r := invoke("check", "--selection", sel, "--stats", second); !strings.Contains(r.out, "cannot tell") || strings.Contains(r.out, "still serves\n") {
+		t.Errorf("the verdict is\n%s", r.out)
 	}
 	v, code = verdictOf(t, "--selection", sel, "--stats", second, "--baseline", first)
 	if code != exit.Done || math.Abs(float64(v.Lost-v.LostBefore)) > 0.05 {

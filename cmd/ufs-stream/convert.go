@@ -17,7 +17,8 @@ func newConvert(c *cli) *cobra.Command {
 more than once. INPUT is as in select, or - for standard input, and so are its types: whole
 numbers stay whole where a column has no others. One file of rows is written straight to OUT,
 several wait in --temp-dir. Where the input is a directory, OUT is one
-too and keeps its file layout; it appears whole or not at all, also in an object store. Where it
+too and keeps its file layout, unless its ending names a file: OUT.parquet is one file of all rows.
+It appears whole or not at all, also in an object store. Where it
 may lie below INPUT, and how a run that is interrupted or killed is gone on with, apply says.
 
   ufs-stream convert readings.csv.gz -o readings.parquet

@@ -82,7 +82,8 @@ func verdictOf(t *testing.T, args ...string) (*ufs.Verdict, int) {
 	if err := json.Unmarshal([]byte(r.out), v); err != nil {
 		t.Fatalf("%v\n%s%s", err, r.out, r.err)
 	}
-	if v.Again != (r.code == exit.Stale) || v.Again != (len(v.Why) > 0) || !v.Again && r.code != exit.Done {
+	undecided := r.code == exit.Undecided
+	if v.Again != (r.code == exit.Stale) || v.Again != (len(v.Why) > 0) || undecided != (len(v.Undecided) > 0) || !v.Again && !undecided && r.code != exit.Done {
 		t.Fatalf("exit code %d with the verdict %v %q", r.code, v.Again, v.Why)
 	}
 	return v, r.code

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"slices"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -66,28 +65,30 @@ func (d *details) settle(ctx context.Context, c *cli, s *stream.Selection, forma
 // writeDetails writes a row for each feature.
 func writeDetails(w io.Writer, s *stream.Selection) error {
 	n := len(s.Columns)
-	name, nearest := make([]string, n), make([]string, n)
+	name, nearest, column := make([]string, n), make([]string, n), make([]stream.Position, n)
 	mean, std, explained, score := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	nulls, nans, infs, filled, rank := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i, c := range s.Columns {
-		name[i], nearest[i], mean[i], std[i], explained[i] = c.Name, c.Nearest, float64(c.Mean), float64(c.Std), float64(c.Explained)
+		name[i], nearest[i], column[i], mean[i], std[i], explained[i] = c.Name, c.Nearest, c.Column, float64(c.Mean), float64(c.Std), float64(c.Explained)
 		nulls[i], nans[i], infs[i], filled[i], score[i] = c.Nulls, c.NaNs, c.Infs, c.Filled, math.NaN()
 		if i < len(s.Scores) {
 			score[i] = float64(s.Scores[i].Score)
 		}
 	}
+	at := make(map[string]int, n)
+	for i, one := range name {
+		at[one] = i
+	}
 	for _, f := range s.Selected {
-		if rank[f.Column] = int64(f.Rank); len(s.Scores) == 0 {
-			score[f.Column] = float64(f.Score)
-		}
-		for _, member := range f.Members {
-			if i := slices.Index(name, member); i >= 0 {
-				rank[i] = int64(f.Rank)
+		for k, feature := range f.Features() {
+			i := at[feature]
+			if rank[i] = int64(f.Rank); k == 0 && len(s.Scores) == 0 {
+				score[i] = float64(f.Score)
 			}
 		}
 	}
 	return chunkio.WriteTable(w, n,
-		chunkio.TableColumn{Name: "name", Values: name}, chunkio.TableColumn{Name: "rank", Values: rank}, chunkio.TableColumn{Name: "score", Values: score},
+		chunkio.TableColumn{Name: "name", Values: name}, chunkio.TableColumn{Name: "column", Values: column}, chunkio.TableColumn{Name: "rank", Values: rank}, chunkio.TableColumn{Name: "score", Values: score},
 		chunkio.TableColumn{Name: "mean", Values: mean}, chunkio.TableColumn{Name: "std", Values: std},
 		chunkio.TableColumn{Name: "nulls", Values: nulls}, chunkio.TableColumn{Name: "nan", Values: nans}, chunkio.TableColumn{Name: "inf", Values: infs},
 		chunkio.TableColumn{Name: "filled", Values: filled}, chunkio.TableColumn{Name: "explained", Values: explained}, chunkio.TableColumn{Name: "nearest", Values: nearest})

@@ -66,3 +66,51 @@ func TestDiskFull(t *testing.T) {
 		})
 	}
 }
+
+// TestScratchDiskFull: where the scratch files of a run find no room, the remedy says so and names what the verb and
+// the method take, which invoke watches: only methods that iterate over rows take fewer of them.
+func TestScratchDiskFull(t *testing.T) {
+	at := folder(t)
+	names, values := driftTable("groups", 1, 2, 3000, 40, 4)
+	must(t, "select", columnsFile(t, at("a.parquet"), names, values...), "-k", "3", "-o", at("s.json"))
+	var text strings.Builder
+	fmt.Fprintln(&text, strings.Join(names, ","))
+	for i := range values[0] {
+		for j := range values {
+			fmt.Fprintf(&text, "%s%g", map[bool]string{true: ","}[j > 0], values[j][i])
+		}
+		fmt.Fprintln(&text)
+	}
+	rows, small := write(t, at("a.csv"), text.String()), at("small")
+	if err := os.Mkdir(small, 0o700); err != nil {
+		t.Fatalf("the folder: %v", err)
+	}
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, fmt.Sprintf("size=%d", 2*os.Getpagesize())); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skipf("no file system may be mounted here: %v", err)
+	} else if err != nil {
+		t.Fatalf("mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmount: %v", err)
+		}
+	})
+	full := 0
+	for _, args := range [][]string{
+		{"select", rows, "-k", "3", "--method", "greedy"}, {"select", rows, "-k", "3", "--method", "eufs", "--sample", "0"}, {"select", rows, "-k", "3"},
+		{"scan", rows, "-o", at("a.ufs")}, {"path", rows, "-k", "3", "--method", "sfufs"},
+		{"convert", rows, "-o", at("b.parquet")}, {"apply", rows, "--selection", at("s.json"), "-o", at("c.csv")}, {"eval", rows, "--selection", at("s.json"), "--resamples", "2"},
+	} {
+		r := invoke(append(args, "--temp-dir", small)...)
+		if r.code == exit.Done {
+			continue
+		}
+		full++
+		if r.code != exit.Fault || !strings.Contains(r.err, "free some space") || !strings.Contains(r.err, "--temp-dir") {
+			t.Errorf("%q: exit code %d: %s", args, r.code, r.err)
+		}
+	}
+	if full < 3 {
+		t.Errorf("only %d runs found the disk full", full)
+	}
+}

@@ -39,11 +39,11 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	f.onError = newChoice("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys are features only where they are named so")
+	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only where they are named so")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
-	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
+	fs.StringVar(&q.Sparse, "sparse", "", "sparse rows: the list columns `INDICES,VALUES[,D]`, or a map column, MAP[,D], hold zero-based feature numbers (a map also texts) and their values, or ROW,INDEX,VALUE[,D] a value each, sorted by row; absent is 0; D is the number of features")
 	fs.StringVar(&q.Where, "where", "", whereUsage)
 	fs.BoolVar(&q.UnionByName, "union-by-name", false, unionUsage)
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
@@ -81,7 +81,7 @@ func (f *requestFlags) texts(fs *pflag.FlagSet) {
 	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, by what it looks like beside the rows below it (default: auto, or as the plan or selection records)")
 	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
 	fs.StringSliceVar(&t.Text, "text", nil, "CSV and NDJSON: columns `COL,…` (names or globs) that are text though their values look like numbers: postal codes, phone numbers, keys")
-	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV and NDJSON: the `LIST` of spellings of a missing value, in place of the usual ones, as NA,?,-999")
+	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: the `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones, which are those of pandas; an empty field is one always. With it they are missing in text too, and in NDJSON. Its numbers are missing values of features in every format")
 }
 
 // stores adds how inputs in object stores are asked for.
@@ -195,6 +195,9 @@ func (f *requestFlags) request(c *cli, cmd *cobra.Command, inputs []string, outp
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then an empty field alone is missing
+		q.Texts.Nulls = []string{""}
+	}
 	q.SkipBad = f.onError.value == "skip-file"
 	q.Memory, q.MaxScratch = int64(f.memory), int64(f.scratch)
 	boundMemory(c, q.Memory)

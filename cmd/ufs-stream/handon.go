@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,78 +39,134 @@ func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
 // handsOn reports whether a format is one for other tools.
 func handsOn(format string) bool { return slices.Contains(recipe.Formats(), format) }
 
+// readsFiles reports whether the format is a query that reads the files by itself.
+func (h *handOnFlags) readsFiles(format string) bool {
+	return recipe.ReadsFiles(format, h.dialect, h.table)
+}
+
+// checkInputs refuses, before any work, inputs whose names tell that a query cannot read them.
+func (h *handOnFlags) checkInputs(format string, inputs []string) error {
+	if !h.readsFiles(format) {
+		return nil
+	}
+	endings := map[string]string{
+		".arrow": "Arrow", ".ipc": "Arrow", ".feather": "Arrow", ".arrows": "Arrow", ".avro": "Avro",
+		".npy": "NumPy arrays", ".svm": "libsvm", ".libsvm": "libsvm", ".bz2": "text compressed with bzip2",
+	}
+	for _, in := range inputs {
+		base := strings.ToLower(place.Base(in))
+		form, known := endings[filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))]
+		switch {
+		case in == "-":
+			form = recipe.StandardInput
+		case !known || place.IsFolder(in): // its bytes will tell
+			form = "Parquet"
+		}
+		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // recipe is a selection for other tools. at says where its columns lie; inputs are the arguments that
 // the files came from, or none.
 func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
-	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table}
+	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
 		if c.Sparse {
 			return nil, stream.Usagef("%s is a feature of sparse rows, which no column holds by itself; write it dense with: ufs-stream apply INPUT --selection SEL.json -o OUT", c.Name)
 		}
-		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element})
+		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table != nil {
-		r.Sources, r.Form = []string{scheme(at.Table.Path)}, recipe.Delta
-		return r, nil
+	if at.Table == nil { // whose files are those of one version
+		r.Glob = globOf(inputs, at.Files)
+		r.Sources, r.Form, r.Hive = sources(inputs, at.Files)
 	}
-	r.Sources, r.Form, r.Hive = sources(inputs, at.Files)
 	return r, nil
 }
 
-// located finds where the columns of a new selection lie. Where a name leaves it open, a footer of
-// the input tells: a dot may be of a name or of a struct, and brackets are of a list. Statistics (q.Stats)
-// name their input, which is read only if they may name it.
-func located(ctx context.Context, s *stream.Selection, q *ufs.Request) (*chunkio.Located, error) {
+// located finds where the columns of a new selection lie. A query that reads the files (reads) needs all that they tell;
+// for others their names suffice, unless these leave it open: a dot may be of a name or of a struct, and brackets are
+// of a list. Statistics (q.Stats) name their input, which is read only if they may name it.
+func located(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
 	}
-	var open []string
+	taken, open := map[string]bool{}, ""
 	for _, f := range s.Selected {
-		at.Columns = append(at.Columns, chunkio.Place{Name: f.Name, Path: []string{f.Name}, Element: -1})
-		if strings.ContainsAny(f.Name, ".[") {
-			open = append(open, f.Name)
+		for _, name := range f.Inputs() {
+			if !taken[name] {
+				at.Columns, taken[name] = append(at.Columns, chunkio.Place{Name: name, Path: []string{name}, Element: -1}), true
+			}
+			if open == "" && strings.ContainsAny(name, ".[") {
+				open = name
+			}
 		}
 	}
-	if len(open) == 0 {
+	if open == "" && !reads {
 		return at, nil
 	}
-	sparse, _ := s.Options["sparse"].(string)
-	var found *chunkio.Located
-	err := stream.Dataf("the selection", "it names no input")
-	if len(s.Inputs) > 0 {
-		input, failed := s.Inputs[0].Path, error(nil)
+	e := stream.Dataf("the selection", "")
+	e.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
+	inputs, err := recordedInputs(s, q)
+	if err == nil {
+		a := ufs.ApplyRequest{
+			Inputs: inputs, Selection: s, Threads: q.Threads, Memory: q.Memory, TempDir: q.TempDir, MaxScratch: q.MaxScratch,
+			Anonymous: q.Anonymous, Allow: q.Allow,
+		}
+		if s.Table != nil {
+			a.Version = &s.Table.Version
+		}
+		at, err = ufs.Locate(ctx, a)
+	}
+	switch {
+	case err == nil:
+		return at, nil
+	case open == "":
+		e.Err = stream.Errorf("a query reads the files, which have to be looked at for it: %w", err)
+	default:
+		e.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", open, err)
+	}
+	return nil, e
+}
+
+// recordedInputs are the files or the table that a selection was made of, as arguments.
+func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
+	var list []string
+	switch {
+	case s.Table != nil:
+		list = []string{s.Table.Path}
+	case len(s.Inputs) == 0:
+		return nil, stream.Errorf("it names no input")
+	}
+	for _, in := range s.Inputs {
+		if in.Path == "-" {
+			return nil, stream.Errorf("it was made of standard input")
+		}
+		if s.Table == nil {
+			list = append(list, in.Path)
+		}
+	}
+	for i, input := range list {
 		if q.Stats != "" {
-			var scope *place.Scope
-			if scope, failed = place.NewScope(place.Name(q.Stats), place.OwnPlaces(q.Stats), q.Allow); failed == nil {
-				input, failed = scope.Resolve(input)
+			scope, err := place.NewScope(place.Name(q.Stats), place.OwnPlaces(q.Stats), q.Allow)
+			if err == nil {
+				input, err = scope.Resolve(input)
 			}
-			if failed == nil {
-				input, failed = place.FromRoot(input) // no name is an @list then
+			if err != nil {
+				return nil, err
 			}
 		}
-		if failed == nil {
-			found, failed = chunkio.Locate(ctx, []string{input}, chunkio.ApplyOptions{Columns: open, Sparse: sparse, Anonymous: q.Anonymous})
+		if list[i] = input; strings.HasPrefix(input, "@") { // a file of that name, and no list
+			list[i] = "./" + input
 		}
-		if failed != nil {
-			err.Err = failed
-		}
-	}
-	if found == nil {
-		err.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", open[0], err.Err)
-		err.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
-		return nil, err
-	}
-	places := make(map[string]chunkio.Place, len(open))
-	for _, p := range found.Columns {
-		places[p.Name] = p
-	}
-	for i, c := range at.Columns {
-		if p, there := places[c.Name]; there {
-			at.Columns[i] = p
+		if s.Table != nil {
+			list[i] = "delta://" + list[i]
 		}
 	}
-	return at, nil
+	return list, nil
 }
 
 // writeRecipe writes a selection for other tools.
@@ -163,6 +221,40 @@ func source(in string, form recipe.Form) (string, bool) {
 		return escapeGlob(local), true
 	}
 	return local, !strings.ContainsAny(local, `{[\`)
+}
+
+// globOf is the glob of DuckDB for the one folder, or glob, of Parquet files that the input was, if it means exactly
+// these files: other files there were not read, and a query is not to read them either.
+func globOf(inputs, files []string) string {
+	if len(inputs) != 1 {
+		return ""
+	}
+	glob, ok := source(inputs[0], recipe.Parquet)
+	if !ok || strings.HasPrefix(glob, "~") || strings.Contains(glob, `\`) {
+		return ""
+	}
+	var found []string
+	var err error
+	if folder, isFolder := strings.CutSuffix(glob, "/**/*.parquet"); isFolder && escapeGlob(folder) == folder {
+		err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.Type()&fs.ModeSymlink != 0: // which DuckDB may follow or not
+				return fs.ErrInvalid
+			case !entry.IsDir() && strings.HasSuffix(path, ".parquet"):
+				found = append(found, path)
+			}
+			return nil
+		})
+	} else if !strings.Contains(glob, "**") {
+		found, err = filepath.Glob(glob)
+	}
+	slices.Sort(found)
+	if err != nil || len(found) == 0 || !slices.EqualFunc(found, files, func(x, y string) bool { return x == filepath.Clean(y) }) {
+		return ""
+	}
+	return glob
 }
 
 // plainSource is a file, whose name is no glob.

@@ -60,6 +60,9 @@ func invokeWith(ctx context.Context, in []byte, args ...string) result {
 			panic(fmt.Sprintf("ufs-stream %s says %s where a flag should stand:\n%s", strings.Join(args, " "), mark, said))
 		}
 	}
+	if flag := foreignFlag(args, code, errw.String()); flag != "" {
+		panic(fmt.Sprintf("ufs-stream %s advises %s:\n%s", strings.Join(args, " "), flag, errw.String()))
+	}
 	for _, left := range []string{out.String(), errw.String(), outputOf(args)} {
 		if strings.Contains(left, plantedSecret) {
 			panic(fmt.Sprintf("ufs-stream %s tells a secret:\n%s", strings.Join(args, " "), left))

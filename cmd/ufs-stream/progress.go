@@ -27,7 +27,7 @@ type snapshot struct {
 	Passes  int     `json:"passes"` // at least; 0 unknown
 	Most    int     `json:"passes_most"`
 	Rows    int64   `json:"rows"`
-	Total   int64   `json:"rows_total"` // -1 unknown
+	Total   int64   `json:"rows_total"` // -1 unknown, and while a pass that has read all rows is not done
 	Bytes   int64   `json:"bytes"`
 	Elapsed float64 `json:"elapsed_s"`
 	Rate    float64 `json:"rows_per_s"`
@@ -100,7 +100,11 @@ func (t *passClock) read(event string) snapshot {
 	if s.Elapsed > 0 {
 		s.Rate = float64(s.Rows) / s.Elapsed
 	}
-	if s.Rate > 0 && s.Total >= s.Rows {
+	switch {
+	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and work goes on
+		s.What += ": finishing"
+		s.Total = -1
+	case s.Rate > 0 && s.Total >= s.Rows:
 		s.ETA = float64(s.Total-s.Rows) / s.Rate
 	}
 	return s
@@ -206,8 +210,9 @@ type barPrinter struct {
 
 // lineText is the bar's text: set by the tracker, drawn by the bar's goroutine.
 type lineText struct {
-	mu sync.Mutex
-	s  string
+	mu    sync.Mutex
+	s     string
+	total int64 // rows of the bar, which its printer alone looks at
 }
 
 func (t *lineText) set(s string) {
@@ -223,7 +228,7 @@ func (t *lineText) draw(decor.Statistics) string {
 }
 
 func newBarPrinter(w io.Writer, p ufs.Progress) barPrinter {
-	text := &lineText{s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.line()}
+	text := &lineText{total: max(p.Rows, 0), s: snapshot{Pass: p.Pass, Passes: p.Passes, Most: p.Most, What: p.What, ETA: -1}.line()}
 	all := mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithAutoRefresh())
 	bar := all.AddBar(max(p.Rows, 0),
 		mpb.BarRemoveOnComplete(),
@@ -238,10 +243,14 @@ func (p barPrinter) show(s snapshot) {
 	s.What, _, _ = strings.Cut(s.What, ",") // the rest would leave no room for the bar
 	p.text.set(s.line())
 	if s.Total > 0 {
+		p.text.total = s.Total
 		p.bar.SetTotal(s.Total, false)
 	}
-	p.bar.SetCurrent(s.Rows)
+	p.bar.SetCurrent(min(s.Rows, mostPercent*p.text.total/100))
 }
+
+// mostPercent is how far the bar goes: what is done has none.
+const mostPercent = 99
 
 // close takes the bar off the terminal and waits for its goroutines.
 func (p barPrinter) close() {

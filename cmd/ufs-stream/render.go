@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -50,7 +51,7 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 			head = append(head, "cost")
 		}
 		for i, f := range s.Selected {
-			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, strconv.Itoa(f.Column), exact(f.Score), exact(f.Error)}
+			rows[i] = []string{strconv.Itoa(f.Rank), f.Name, f.Column.String(), exact(f.Score), exact(f.Error)}
 			if s.Stability != nil {
 				rows[i] = append(rows[i], exact(frequency(s, f)))
 			}
@@ -72,10 +73,10 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 // selectionParquet writes the ranking as a Parquet table with the columns of csv.
 func selectionParquet(w io.Writer, s *stream.Selection) error {
 	n := len(s.Selected)
-	rank, column, name := make([]int64, n), make([]int64, n), make([]string, n)
+	rank, column, name := make([]int64, n), make([]stream.Position, n), make([]string, n)
 	score, left := make([]float64, n), make([]float64, n)
 	for i, f := range s.Selected {
-		rank[i], name[i], column[i], score[i], left[i] = int64(f.Rank), f.Name, int64(f.Column), float64(f.Score), float64(f.Error)
+		rank[i], name[i], column[i], score[i], left[i] = int64(f.Rank), f.Name, f.Column, float64(f.Score), float64(f.Error)
 	}
 	columns := []chunkio.TableColumn{
 		{Name: "rank", Values: rank}, {Name: "name", Values: name}, {Name: "column", Values: column}, {Name: "score", Values: score}, {Name: "error", Values: left},
@@ -177,7 +178,7 @@ func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 	}
 	rows := make([][]string, len(s.Selected))
 	for i, f := range s.Selected {
-		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), strconv.Itoa(f.Column), rough(f.Score)}
+		rows[i] = []string{strconv.Itoa(f.Rank), screen.Name(f.Name), cmp.Or(f.Column.String(), "-"), rough(f.Score)}
 		if errors {
 			rows[i] = append(rows[i], percent(1-float64(f.Error)))
 		}
@@ -222,12 +223,14 @@ func gapFoot(w *screen.Page, s *stream.Selection) {
 	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percent(float64(last.Error)), one[1], percent(float64(*last.Least)))
 }
 
-// frequency is the share of the half-samples whose selection has f.
+// frequency is the share of the half-samples whose selection has f, by the report on its first feature.
 func frequency(s *stream.Selection, f stream.Selected) stream.Number {
-	if share := s.Columns[f.Column].Frequency; share != nil {
-		return *share
+	name := f.Features()[0]
+	i := slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })
+	if i < 0 || s.Columns[i].Frequency == nil {
+		return stream.Number(math.NaN())
 	}
-	return stream.Number(math.NaN())
+	return *s.Columns[i].Frequency
 }
 
 // agreementLine says how well selections from half-samples agree.
@@ -301,7 +304,8 @@ func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	w.Printf("\nleft out (%d):\n", len(left))
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
-	for _, l := range left {
+	for _, l := range stream.BySeverity(left) {
+		l.Column = stream.Position{} // which those that share a name differ in
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}

@@ -151,7 +151,7 @@ func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selectio
 		// A chosen feature may be the nearest of another chosen one, and stands for features that are not.
 		count := nearest[f.Name]
 		for _, g := range s.Selected {
-			if s.Columns[g.Column].Nearest == f.Name {
+			if slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == g.Name && c.Nearest == f.Name }) {
 				count--
 			}
 		}

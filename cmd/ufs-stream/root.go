@@ -93,7 +93,7 @@ func (c *cli) warn(warnings []string) {
 	if c.quiet {
 		return
 	}
-	for i, w := range warnings {
+	for i, w := range stream.WarningsBySeverity(warnings) {
 		if i == shortList && !c.verbose && len(warnings) > shortList+1 {
 			c.err.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
 			break

@@ -51,7 +51,7 @@ func TestRowsSparse(t *testing.T) {
 	for i, f := range sparse.Selected {
 		// Squares are summed in another order, which makes 150 roundings.
 		if want := dense.Selected[i]; !near(float64(f.Score), float64(want.Score), 1e-9) || f.Column != want.Column && !near(float64(want.Score), float64(dense.Selected[max(i-1, 0)].Score), 1e-9) {
-			t.Errorf("rank %d: column %d, score %v; dense %d, %v", i+1, f.Column, f.Score, want.Column, want.Score)
+			t.Errorf("rank %d: column %v, score %v; dense %v, %v", i+1, f.Column, f.Score, want.Column, want.Score)
 		}
 	}
 }

@@ -50,14 +50,29 @@ itself named @list.txt, or - for standard input, which may be any format; and fi
 .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text, in local
 files named .svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
 
+Files of other names are known by their first bytes, or as text by lines that are all alike; so
+are those of a folder, of which names that begin with _ or . stay aside. What is passed over,
+and what was guessed, is counted and named.
+
 Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
 large), and from there on like Parquet; convert keeps it. The types of text come from its
 first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
-and -v say which. A value behind it that does not fit is an error with its line. Empty fields
-are nulls, and so are NA, N/A, n/a, NaN, nan, NULL, Null, null and None, but in columns of text.
-CSV has a header, unless its first row is all numbers, and is separated by commas, tabs,
-semicolons or bars, whichever its first row has most of. Nested members of JSON are columns
-a.b and a[0]; columns of arrays are x[0], x[1], …, or the fields of a structured type.
+and -v say which, and why a column with numbers is text, with line and value. Numbers that would
+lose leading zeros, a phone number's plus or digits are text (--types, --text and naming them in
+--columns overrule that). A value behind the first MiB that does not fit is an error with its
+line. Empty fields are nulls, and so is what pandas takes for one (NA, N/A, #N/A, NaN, NULL, None,
+<NA>, …), but in columns of text. --null-values LIST is in place of those, for columns of text
+too; numbers in it, as -999, are missing values of the features of every format. CSV is separated
+by commas, tabs, semicolons or bars, whichever its first row has most of. Nested members of JSON
+are columns a.b and a[0], objects with ever new keys a map for --sparse; columns of arrays are
+x[0], x[1], …, or the fields of a structured type.
+
+Whether the first row of CSV has the names of the columns is judged by the rows below: words
+over numbers are names, and so are numbers that rise, differ and lie outside of the columns, as
+years and wavelengths; what has the type and the range of the rows below is data, of columns c0,
+c1, …. A judgement that may be wrong is a warning with both readings; --header yes or no overrules
+it. All files of an input are read like the first, and so are shards of its plan and what apply
+and eval read by its selection; a file that cannot be is refused.
 
 Standard input goes to a scratch file too, and may be read as often as a file; but a stream
 of Arrow IPC, which may be of any length, only where --temp-dir is named: without, it passes once.
@@ -116,6 +131,9 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	if err := o.handOn.check(cmd.Flags(), o.output.format); err != nil {
 		return err
 	}
+	if err := o.handOn.checkInputs(o.output.format, args); err != nil {
+		return err
+	}
 	if err := agreesWithStats(cmd, q); err != nil {
 		return err
 	}
@@ -131,7 +149,7 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	}
 	// The result is written even where the iteration did not end as it must.
 	if handsOn(o.output.format) {
-		err = c.handSelectionOn(cmd.Context(), s, o, args)
+		err = c.handSelectionOn(cmd.Context(), s, o, &q, args)
 	} else {
 		err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
 	}
@@ -148,8 +166,8 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 }
 
 // handSelectionOn writes a new selection for other tools.
-func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, inputs []string) error {
-	at, err := located(ctx, s, &o.req)
+func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
+	at, err := located(ctx, s, q, o.handOn.readsFiles(o.output.format))
 	if err != nil {
 		return err
 	}

@@ -43,15 +43,21 @@ func worthLine(s *stream.Selection) string {
 	case auto:
 		line += "; " + beyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
 	case w == nil:
+	case s.Size.Keeps(w, k):
 	case w.Faint > 0:
 		line += "; " + faintOnes(w, k)
-	case k > 1:
+	case k > 1 && !noBetter(s):
 		line += ", each more than noise would"
 	}
 	if !auto && !groups && s.Size != nil && s.Size.Recommended != k {
 		line += fmt.Sprintf("; -k auto keeps %d", s.Size.Recommended)
 	}
 	return line
+}
+
+// noBetter reports whether the choice was found to be no better than chance.
+func noBetter(s *stream.Selection) bool {
+	return s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 }
 
 // autoSize is the number that -k auto took, and why.

@@ -18,14 +18,22 @@ func Module(t testing.TB) string {
 // Query runs a query in the folder dir, in a session of its own.
 func Query(t testing.TB, dir, query string) *duckdb.Result {
 	t.Helper()
+	return Queries(t, dir, query)[0]
+}
+
+// Queries runs queries in the folder dir, one after the other in a session of their own.
+func Queries(t testing.TB, dir string, queries ...string) []*duckdb.Result {
+	t.Helper()
 	s, err := duckdb.Start(t.Context(), Module(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r, err := s.Query(query)
-	if err != nil {
-		t.Fatal(err)
+	results := make([]*duckdb.Result, len(queries))
+	for i, query := range queries {
+		if results[i], err = s.Query(query); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return r
+	return results
 }

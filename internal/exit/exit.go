@@ -18,6 +18,7 @@ const (
 	Memory      = 4  // a memory limit cannot be met
 	Unconverged = 5  // an objective that must fall rose, or --require-converged; the result is written
 	Stale       = 6  // a selection no longer serves: select again; the result is written
+	Undecided   = 7  // whether a selection still serves cannot be told; the result is written
 	TryAgain    = 75 // a store or the network is down or busy: the same command may succeed later
 	Interrupted = 130
 )
@@ -32,6 +33,7 @@ const Table = `  0    done
   4    a memory or scratch limit is too low
   5    not converged; the result is written
   6    check: select again
+  7    check: cannot tell whether the selection still serves
   75   a store or the network is down or busy: try again
   130  interrupted (SIGINT, SIGTERM)`
 
@@ -48,6 +50,7 @@ func Code(err error) int {
 		memory      *stream.MemoryError
 		unconverged *stream.UnconvergedError
 		stale       *stream.StaleError
+		undecided   *stream.UndecidedError
 		child       interface{ ExitsWith() int }
 	)
 	switch {
@@ -69,6 +72,8 @@ func Code(err error) int {
 		return Unconverged
 	case errors.As(err, &stale):
 		return Stale
+	case errors.As(err, &undecided):
+		return Undecided
 	case errors.As(err, &child):
 		return child.ExitsWith()
 	}

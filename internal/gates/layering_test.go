@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 
 	"internal/linalg":          {"internal/kernel", "internal/room", "internal/splitmix"},
 	"internal/halves":          {"stream", "internal/kernel", "internal/splitmix", "internal/words"},
+	"internal/positions":       {"stream", "internal/words"},
 	"internal/condition":       {"stream"}, // the language of conditions on rows
 	"internal/store":           {"stream", "internal/suggest"},
 	"internal/store/storetest": {"internal/freeport", "internal/must", "internal/testtool"},
@@ -69,7 +70,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/glob":       {},
 	"chunkio/internal/format":     {"stream", "chunkio/internal/text"},
 	"chunkio/internal/formattest": {"chunkio/internal/format", "chunkio/internal/text"},
-	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room"},
+	"chunkio/internal/intake":     {"stream", "chunkio/internal/*", "internal/room", "internal/shell", "internal/suggest"},
 	"chunkio/internal/ipc":        {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/room"},
 	"chunkio/internal/parquet":    {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/kernel", "internal/room"},
 	"chunkio/internal/svm":        {"stream", "chunkio/internal/format", "chunkio/internal/text"},
@@ -108,10 +109,10 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/positions", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
-	"internal/recipe":  {"stream", "internal/suggest"}, // a selection for other tools
+	"internal/recipe":  {"stream", "chunkio", "internal/place", "internal/suggest"}, // a selection for other tools
 	"report":           {"stream", "internal/elbow", "internal/jsonsize"},
 	"internal/exit":    {"stream"},
 	"internal/program": {"stream", "internal/exit", "internal/screen", "internal/suggest"},

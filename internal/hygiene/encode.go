@@ -11,14 +11,18 @@ import (
 // The binary form, 8-byte little-endian words:
 //
 //	"ufsfact1", d, rows, crowded, whether there is a label
-//	d times: hash, alone + 2·plain + 4·units, number of hashes kept plus 1 or 0 without a sketch;
-//	         of a sketch: values seen, then hashes (ascending) and counts in turn
+//	d times: hash, alone + 2·plain + 4·units + 128 with ends, number of hashes kept plus 1 or 0 without a sketch;
+//	         of a sketch: values seen, then hashes (ascending) and counts in turn; of ends: values seen, and of the
+//	         lower end and of the upper one, negative, how often its value and the next one are there, and these
 //	of a label: 1 if it has more classes than kept + 2 if values are codes of texts (chunkio.Options.Target),
 //	         classes kept, the value of each; d times n, pilots of x and y, Σw, Σwx, Σwy, Σwxx, Σwyy, Σwxy about
 //	         them; for each class d times n, Σw, Σwx, min, max
 const magic = "ufsfact1"
 
-const mostColumns = 1 << 31
+const (
+	mostColumns = 1 << 31
+	withEnds    = 4 * (int64(anyClock) + 1)
+)
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
 //
@@ -39,16 +43,20 @@ func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 			hash = 0
 		}
 		e.Word(hash)
-		e.Int(flag(c.alone) + 2*flag(c.plain) + 4*int64(c.clock))
+		ended := j < len(f.ends) && f.ends[j].seen > 0
+		e.Int(flag(c.alone) + 2*flag(c.plain) + 4*int64(c.clock) + withEnds*flag(ended))
 		if c.kept == nil {
 			e.Int(0)
-			continue
+		} else {
+			e.Int(int64(len(c.kept.hash)) + 1)
+			e.Int(c.kept.seen)
+			for i, h := range c.kept.hash {
+				e.Word(h)
+				e.Int(int64(c.kept.count[i]))
+			}
 		}
-		e.Int(int64(len(c.kept.hash)) + 1)
-		e.Int(c.kept.seen)
-		for i, h := range c.kept.hash {
-			e.Word(h)
-			e.Int(int64(c.kept.count[i]))
+		if ended {
+			f.ends[j].encodeTo(e)
 		}
 	}
 	if f.label != nil {
@@ -96,14 +104,23 @@ func (f *Facts) decode(r *words.Reader) *Facts {
 	r.Expect(3 * d)
 	for j := int64(0); j < d && r.Err() == nil; j++ {
 		c := column{hash: r.Word()}
-		flags := r.Count("flags", 4*int64(anyClock)+3)
-		c.alone, c.plain, c.clock = flags&1 == 1, flags&2 == 2, clock(flags>>2)
+		flags := r.Count("flags", 2*withEnds-1)
+		c.alone, c.plain, c.clock = flags&1 == 1, flags&2 == 2, clock(flags%withEnds>>2)
 		if n := r.Count("hashes kept", sketched+1); n > 0 {
 			got.candidates++
 			c.kept = decodeSketch(r, n-1)
 		}
 		if c.kept != nil && (c.plain || got.crowded) || got.candidates > mostSketched {
 			r.Fail("a sketch that is not wanted")
+		}
+		if flags&withEnds != 0 && r.Err() == nil {
+			if j >= mostEnds {
+				r.Fail("ends that are not wanted")
+			}
+			if got.ends == nil {
+				got.ends = make([]ends, min(d, mostEnds))
+			}
+			got.ends[j%mostEnds] = decodeEnds(r)
 		}
 		got.columns = append(got.columns, c)
 	}

@@ -10,12 +10,13 @@ import (
 
 // Facts are the mergeable facts about the columns of a table that moments do not tell.
 //
-// A column takes 24 bytes, and with a label 72 more. Beside these, facts take at most 2 MiB: 3 KiB for
+// A column takes 24 bytes, each of the first mostEnds 72 more, and with a label 72 more. Beside these, facts take at most 2 MiB: 3 KiB for
 // each of mostSketched columns that look like identifiers, and 40 bytes for each of mostCells sums by class. Of a
 // label of texts their codes are held, and of more than mostClasses, or mostCells with all columns, nothing.
 type Facts struct {
 	rows    int64
 	columns []column
+	ends    []ends // of the first columns; nil before there are rows
 	label   *label // nil where no label is read
 
 	candidates int  // columns with a sketch
@@ -23,6 +24,8 @@ type Facts struct {
 
 	adds int      // chunks added, to look for copies more and more seldom
 	keys []uint64 // of the rows of a chunk
+	// looked are those of its rows that ends look at.
+	looked []int
 }
 
 // column is what is known of one column.
@@ -49,7 +52,7 @@ func New(d, threads int, labelled bool) *Facts {
 
 // Bytes is what facts of d columns take at most, with a label's.
 func Bytes(d int, labelled bool) int64 {
-	n := 24*int64(d) + sketchBytes*int64(min(d, mostSketched))
+	n := 24*int64(d) + endsBytes*int64(min(d, mostEnds)) + sketchBytes*int64(min(d, mostSketched))
 	if labelled {
 		n += 72*int64(d) + 40*min(mostCells, mostClasses*int64(d))
 	}
@@ -77,6 +80,7 @@ func (f *Facts) Add(c *stream.Chunk) error {
 	} else {
 		f.addHashes(c)
 		f.addValues(c)
+		f.addEnds(c)
 		if f.label != nil {
 			f.label.add(c)
 		}
@@ -124,6 +128,7 @@ func (f *Facts) Merge(o *Facts) error {
 	}
 	empty := f.rows == 0
 	f.rows += o.rows
+	f.mergeEnds(o)
 	f.crowded = f.crowded || o.crowded
 	for j := range f.columns {
 		a, b := &f.columns[j], &o.columns[j]

@@ -245,3 +245,16 @@ func endpoint(l store.Location) string {
 	}
 	return strings.TrimSuffix(values.Get("endpoint"), "/")
 }
+
+// Parameters names what decides, besides the address itself, how a URL is opened: the parameters of a store, or "a
+// query" of a web address, which may be a signature.
+func Parameters(arg string) []string {
+	l, err := store.Parse(arg)
+	switch {
+	case !IsURL(arg) || err != nil:
+		return nil
+	case l.Web() && l.Name() != l.String():
+		return []string{"a query"}
+	}
+	return l.Parameters()
+}

@@ -65,6 +65,10 @@ type Leaf struct {
 	PerRow      int64  `json:"per_row,omitempty"`
 	Entries     string `json:"entries,omitempty"` // of a map
 	NoEntries   string `json:"no_entries,omitempty"`
+	Before      int    `json:"before,omitempty"` // columns of the files right before it and behind it that are no leaves
+	After       int    `json:"after,omitempty"`
+	Index       bool   `json:"index,omitempty"` // of a data frame
+	TextKeys    bool   `json:"text_keys,omitempty"`
 }
 
 // Partition is a column whose values stand in File.Keys. They are not taken from the paths, which
@@ -96,8 +100,9 @@ type File struct {
 	Footer      string     `json:"footer,omitempty"`      // digest of the footer, 16 hexadecimal digits
 	Fingerprint string     `json:"fingerprint,omitempty"` // see stream.Input
 	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
-	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: as in the first file
+	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: that of Catalog.Leaves
 	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
+	Whole       bool       `json:"whole,omitempty"`       // it is read to its end where it is opened, which its name does not tell
 }
 
 // Rows is the number of rows in the file, as its footer tells.

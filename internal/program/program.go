@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -58,7 +59,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	p.Root.SetArgs(args)
 	p.Root.SetOut(p.Out)
 	p.Root.SetErr(p.Err)
-	err := p.Root.ExecuteContext(ctx)
+	cmd, err := p.Root.ExecuteContextC(ctx)
 	if err == nil {
 		err = p.Out.Err()
 	}
@@ -70,10 +71,10 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 			p.Resume(err)
 		}
 		if unsaved := (*stream.OutputError)(nil); errors.As(err, &unsaved) {
-			p.report(unsaved)
+			p.report(cmd, unsaved)
 		}
 	} else if err != nil {
-		p.report(err)
+		p.report(cmd, err)
 		if short := (*stream.MemoryError)(nil); errors.As(err, &short) && p.Resume != nil {
 			p.Resume(err)
 		}
@@ -81,9 +82,19 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	return exit.Code(err)
 }
 
-func (p Program) report(err error) {
-	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, FlagOf))
+// report names the flags of cmd. Where that has none for the folder of scratch files, the system's variable moves it.
+func (p Program) report(cmd *cobra.Command, err error) {
+	spell := func(option string) string {
+		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
+			return tempVariable
+		}
+		return FlagOf(option)
+	}
+	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spell))
 }
+
+// tempVariable names the folder of temporary files in the environment, as package os reads it.
+var tempVariable = map[bool]string{true: "TMP", false: "TMPDIR"}[runtime.GOOS == "windows"]
 
 // FlagOf spells an option as its flag.
 func FlagOf(option string) string {

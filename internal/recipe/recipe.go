@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -16,11 +17,13 @@ import (
 type Recipe struct {
 	Selection *stream.Selection
 	Columns   []Column
-	Sources   []string // what is read, as DuckDB and Python take it; empty where neither can
-	Form      Form     // of these
-	Hive      bool     // their folders are partitions, key=value
-	Table     string   // to select from, in place of Sources, as the user wrote it
-	Dialect   string   // of SQL: one of [Dialects]
+	Sources   []string        // what is read, as Python takes it; empty where it cannot
+	Form      Form            // of these
+	Hive      bool            // their folders are partitions, key=value
+	Batches   []chunkio.Batch // what is read, for DuckDB, of which Values has the Columns
+	Glob      string          // of DuckDB that means all of the files and no other; empty for none
+	Table     string          // to select from, in place of files, as the user wrote it
+	Dialect   string          // of SQL: one of [Dialects]
 }
 
 // Column is one chosen column.
@@ -28,7 +31,8 @@ type Column struct {
 	Name string // flattened, which the result calls it
 	// Path is the column of the input, and behind it the fields inside its structs.
 	Path    []string
-	Element int // of the list there, from 0; -1 for the value itself
+	Element int  // of the list there, from 0; -1 for the value itself
+	Key     bool // it is a partition key
 }
 
 // plain reports whether the column is one of the input.
@@ -43,8 +47,12 @@ const (
 	CSV     Form = "csv"
 	NDJSON  Form = "json"
 	Arrow   Form = "arrow"
-	Delta   Form = "delta"
 )
+
+// ReadsFiles reports whether a format of that dialect, FROM that table, is a query that reads files itself.
+func ReadsFiles(format, dialect, table string) bool {
+	return format == "sql" && dialect == Dialects()[0] && table == ""
+}
 
 // Formats are the forms of a recipe, by name.
 func Formats() []string { return []string{"sql", "py", "yaml"} }

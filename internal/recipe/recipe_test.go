@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -13,12 +14,16 @@ func sample(dialect string) *Recipe {
 	return &Recipe{
 		Selection: &stream.Selection{Method: "greedy", Features: 9},
 		Columns: []Column{
-			{"x", []string{"x"}, -1}, {"a`b\\", []string{"a`b\\"}, -1}, {`say "hi"`, []string{`say "hi"`}, -1},
-			{"geo.l'at", []string{"geo", "l'at"}, -1}, {"emb[3]", []string{"emb"}, 3}, {"s.v[0]", []string{"s", "v"}, 0},
-			{"emb_3", []string{"emb_3"}, -1}, {"9 lives", []string{"9 lives"}, -1},
+			columnAt("x", -1, "x"), columnAt("a`b\\", -1, "a`b\\"), columnAt(`say "hi"`, -1, `say "hi"`),
+			columnAt("geo.l'at", -1, "geo", "l'at"), columnAt("emb[3]", 3, "emb"), columnAt("s.v[0]", 0, "s", "v"),
+			columnAt("emb_3", -1, "emb_3"), columnAt("9 lives", -1, "9 lives"),
 		},
-		Dialect: dialect, Sources: []string{"it's/**/*.parquet"}, Form: Parquet, Hive: true,
+		Dialect: dialect, Batches: []chunkio.Batch{{Files: []string{"it's/a=1/*.parquet"}, Format: "Parquet", Values: make([]chunkio.Value, 8)}},
 	}
+}
+
+func columnAt(name string, element int, path ...string) Column {
+	return Column{Name: name, Path: path, Element: element}
 }
 
 // TestDialects: names in each dialect's quotes, lists from each one's base, and results named as BigQuery takes them.
@@ -34,7 +39,7 @@ SELECT
   struct_extract("s", 'v')[1] AS "s.v[0]",
   "emb_3",
   "9 lives"
-FROM read_parquet('it''s/**/*.parquet', hive_partitioning = true);
+FROM read_parquet('it''s/a=1/[*].parquet', hive_partitioning = false);
 `,
 		"spark": `-- the 8 columns that ufs-stream chose from 9 features, in the order of their ranks
 -- put the name of your table in place of input
@@ -70,6 +75,32 @@ FROM input;
 	}
 }
 
+// TestFilesInStores: DuckDB's own spelling of stores, and what it needs for them; what a query cannot tell it is refused.
+func TestFilesInStores(t *testing.T) {
+	for url, want := range map[string]string{
+		"s3://b/k.parquet":                           "-- DuckDB reads s3:// with its extension httpfs, and the credentials of a secret: CREATE SECRET (TYPE s3, …)\n|FROM read_parquet('s3://b/k.parquet');\n",
+		"gs://b/k.parquet":                           "(TYPE gcs, …)\n|FROM read_parquet('gs://b/k.parquet');\n",
+		"azblob://c/k.parquet":                       "-- DuckDB reads az:// with its extension azure, and the credentials of a secret: CREATE SECRET (TYPE azure, …)\n|FROM read_parquet('az://c/k.parquet');\n",
+		"https://h.example/k.parquet":                "-- DuckDB reads it with its extension httpfs\n|FROM read_parquet('https://h.example/k.parquet');\n",
+		"s3://b/k.parquet?endpoint=http://127.0.0.1": "s3://b/k.parquet?endpoint=http://127.0.0.1 is read with endpoint, which a query cannot tell DuckDB",
+		"https://h.example/k.parquet?sig=abc":        "https://h.example/k.parquet is read with a query",
+	} {
+		r := &Recipe{
+			Selection: new(stream.Selection), Columns: []Column{columnAt("x", -1, "x")}, Dialect: "duckdb",
+			Batches: []chunkio.Batch{{Files: []string{url}, Format: "Parquet", Values: make([]chunkio.Value, 1)}},
+		}
+		var b strings.Builder
+		if err := r.Write(&b, "sql"); err != nil {
+			b.WriteString(err.Error())
+		}
+		for part := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(b.String(), part) || strings.Contains(b.String(), "abc") {
+				t.Errorf("%s: got %s, want %s", url, b.String(), part)
+			}
+		}
+	}
+}
+
 // TestRefusals: names that SQL cannot tell apart, or that no text can hold, are refused.
 func TestRefusals(t *testing.T) {
 	r := sample("duckdb")
@@ -85,7 +116,7 @@ func TestRefusals(t *testing.T) {
 	if err := nul.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), "NUL") {
 		t.Errorf("a field with a NUL: %v", err)
 	}
-	nul.Columns[1] = Column{"a\x00", []string{"a\x00"}, -1}
+	nul.Columns[1] = columnAt("a\x00", -1, "a\x00")
 	if err := nul.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), `"a\x00"`) {
 		t.Errorf("a column with a NUL: %v", err)
 	}
@@ -103,7 +134,7 @@ func TestYAMLNames(t *testing.T) {
 	r := sample("")
 	r.Columns = nil
 	for _, name := range names {
-		r.Columns = append(r.Columns, Column{name, []string{name}, -1})
+		r.Columns = append(r.Columns, columnAt(name, -1, name))
 	}
 	var b strings.Builder
 	if err := r.Write(&b, "yaml"); err != nil {

@@ -39,8 +39,9 @@ func (r *Recipe) sql() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %s\n", r.chosen())
 	from := r.Table
-	if from == "" && r.Dialect == Dialects()[0] {
-		from = r.duckDBSource()
+	if ReadsFiles("sql", r.Dialect, r.Table) {
+		query, err := r.duckDB()
+		return b.String() + query, err
 	}
 	if from == "" {
 		from = input
@@ -124,29 +125,6 @@ func duckDBValue(c Column, quote func(string) string) string {
 
 // duckDBString is a string of DuckDB, which knows no escapes in it.
 func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-// duckDBSource is what the query reads; empty where DuckDB cannot.
-func (r *Recipe) duckDBSource() string {
-	if len(r.Sources) == 0 {
-		return ""
-	}
-	list := make([]string, len(r.Sources))
-	for i, s := range r.Sources {
-		list[i] = duckDBString(s)
-	}
-	files := list[0]
-	if len(list) > 1 {
-		files = "[\n  " + strings.Join(list, ",\n  ") + "\n]"
-	}
-	read := map[Form]string{Parquet: "read_parquet", CSV: "read_csv", NDJSON: "read_json", Delta: "delta_scan"}[r.Form]
-	switch {
-	case read == "":
-		return ""
-	case r.Hive && r.Form != Delta:
-		return fmt.Sprintf("%s(%s, hive_partitioning = true)", read, files)
-	}
-	return fmt.Sprintf("%s(%s)", read, files)
-}
 
 // sparkValue is a column in Spark, whose arrays begin at 0 in brackets.
 func sparkValue(c Column, quote func(string) string) string {

@@ -100,7 +100,7 @@ func columnsDiffer(now, then []stream.Column) stream.Text {
 		if now[k].Name != then[k].Name {
 			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, then[k].Name)
 		}
-		if now[k] != then[k] {
+		if a, b := now[k], then[k]; a.Type != b.Type || a.Block != b.Block {
 			return stream.Textf("feature %s is of another type", now[k].Name)
 		}
 	}

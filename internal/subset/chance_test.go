@@ -130,12 +130,12 @@ func TestCompareUncentred(t *testing.T) {
 
 // TestCompareEdges: nothing is compared where nothing can be told.
 func TestCompareEdges(t *testing.T) {
-	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 9, 0, 1, 1}.gram()
+	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 5, 0, 1, 1}.gram()
 	for _, c := range []Choice{
 		{Matrix: gram.Full(g.Sym, 12), Rows: 40},
 		{Matrix: gram.Full(g.Sym, 12), Rows: 2, Chosen: []int{1, 2}},
 		{Matrix: gram.Full(g.Sym, 12), Rows: 40, Chosen: []int{0, 1, 2, 3, 4, 5, 6}, Keep: 7},
-		{Matrix: gram.Full(few.Sym, 9), Rows: 40, Chosen: []int{0, 1}},
+		{Matrix: gram.Full(few.Sym, 5), Rows: 40, Chosen: []int{0, 1}},
 		{Matrix: gram.Full([]float64{5}, 1), Rows: 10, Chosen: []int{0}},
 	} {
 		if got := must.Get(Compare(t.Context(), c))(t); got != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -51,6 +52,7 @@ type sizes struct {
 	g       *Gram
 	most    int
 	curve   *Curve
+	order   []int // greedy's, which the curve follows
 	lengths *null
 	stream.Size
 	parallel int // what parallel analysis says
@@ -94,7 +96,7 @@ func (s *sizes) half() int { return min(s.most, s.g.dims()/2) }
 func (s *sizes) walk(order []int) stream.SizeRule {
 	d, rows := s.g.D, float64(s.g.Rows)
 	c := NewCurve(s.g.Matrix, len(order), s.g.Threads)
-	s.curve = c
+	s.curve, s.order = c, order
 	lengths := newNull(c.full, float64(s.g.dims()))
 	s.lengths = lengths
 	pivots, best, bestAt, rose := 0.0, criterion(rows, d, 0, 0, c.logLeft(rows)), 0, false
@@ -214,8 +216,14 @@ func (s *sizes) recommend() {
 			k, agreed = a.K, names
 		}
 	}
-	s.Recommended = max(k, 1)
+	lone := s.countLone(k)
+	s.Recommended, s.Lone = max(k+lone, 1), lone
 	s.beyond()
+	defer func() {
+		if lone > 0 {
+			s.Why += fmt.Sprintf("; and %d like no other, which vary as much as most: nothing else stands for them", lone)
+		}
+	}()
 	switch {
 	case k == 0:
 		s.Why = "no number of features explains more than chance would; 1 is the least"
@@ -226,6 +234,44 @@ func (s *sizes) recommend() {
 	default:
 		s.Why = "so many features explain more than chance would, by parallel analysis; no two rules agree"
 	}
+}
+
+const (
+	// loneShare is what earlier features leave at least of a column like no other.
+	loneShare = 0.9
+	// mostLone is the share of all columns up to which such columns are kept: more are noise.
+	mostLone = 0.25
+)
+
+// countLone is how many columns like no other come behind greedy's first k: no other column has what they hold, so that
+// such a column is no noise only because the best of permuted columns would explain as much. They count where they
+// are few among related ones, no more than k, and vary as much as half of the columns or more.
+func (s *sizes) countLone(k int) int {
+	first, dims := NewCurve(s.g.Matrix, k, s.g.Threads), float64(s.g.dims())
+	for _, p := range s.order[:k] {
+		first.Take(p)
+	}
+	alone := func(left, full float64, taken int) bool {
+		return left > 0 && left >= loneShare*(1-float64(taken)/dims)*full
+	}
+	found := 0
+	for j, left := range first.rest {
+		if alone(left, first.full[j], k) {
+			found++
+		}
+	}
+	if found == 0 || found > k || float64(found) > mostLone*float64(s.g.D) || k+found > len(s.order) {
+		return 0
+	}
+	varying := slices.DeleteFunc(slices.Clone(first.full), func(v float64) bool { return v <= 0 })
+	slices.Sort(varying)
+	least := (1 - 1e-9) * varying[len(varying)/2]
+	for t := k; t < k+found; t++ {
+		if full := first.full[s.order[t]]; full < least || !alone(s.curve.Pivot[t], full, t) {
+			return t - k
+		}
+	}
+	return found
 }
 
 // beyond says what greedy's features explain as far as recommended, and what those after them add.

@@ -32,6 +32,43 @@ func knownSets() (sets []set) {
 	return sets
 }
 
+// TestColumnLikeNoOther: of eight columns three follow one factor, two a second, two a third, and the last none: it is
+// the fourth to keep, and so is a second one of its kind, but not where it varies less than most, or where such
+// columns are many: then they are noise.
+func TestColumnLikeNoOther(t *testing.T) {
+	for seed := range uint64(5) {
+		for _, c := range []struct {
+			lone   int
+			factor float64 // of what the lone ones vary
+			want   int
+		}{{0, 1, 3}, {1, 1, 4}, {1, 1.3, 4}, {2, 1, 5}, {1, 0.5, 3}, {6, 1, 3}} {
+			random := rand.New(rand.NewPCG(seed, 9))
+			x := mat.NewDense(500, 7+c.lone, nil)
+			for i := range 500 {
+				f := [3]float64{random.NormFloat64(), random.NormFloat64(), random.NormFloat64()}
+				for j, of := range []int{0, 0, 0, 1, 1, 2, 2} {
+					x.Set(i, j, f[of]+0.1*random.NormFloat64())
+				}
+				for j := range c.lone {
+					x.Set(i, 7+j, random.NormFloat64())
+				}
+			}
+			standardize(x)
+			for j := range c.lone {
+				col := mat.Col(nil, 7+j, x)
+				for i := range col {
+					col[i] *= c.factor
+				}
+				x.SetCol(7+j, col)
+			}
+			g := &Gram{Matrix: gram.Full(gramOf(x), 7+c.lone), Rows: 500, Threads: 2}
+			if got := must.Get(Choose(t.Context(), g))(t); got.Recommended != c.want || c.factor <= 1 && got.Lone != c.want-3 {
+				t.Errorf("seed %d, %+v: %d of which %d like no other (%s)", seed, c, got.Recommended, got.Lone, got.Why)
+			}
+		}
+	}
+}
+
 // TestRulesKnown counts how often each rule finds the number of factors, or up to a third
 // more: where columns are noisy, several of a factor tell more of it than one. It is what the
 // recommendation was chosen by.

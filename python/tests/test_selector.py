@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -107,9 +108,202 @@ class Selector(unittest.TestCase):
             np.testing.assert_array_equal(s.transform(frame), frame[s.get_feature_names_out()])
             with self.assertRaisesRegex(TypeError, "apply"):
                 s.transform(path)
+            with self.assertRaisesRegex(ValueError, "one column of each chosen name"):
+                s.transform(frame.drop(columns=s.get_feature_names_out()[0]))
             s.apply(path, os.path.join(folder, "small.parquet"), also=["where"])
             small = UFSSelector(k=4, method="greedy").fit([os.path.join(folder, "small.parquet")])
-            self.assertEqual(set(small.feature_names_in_), set(s.get_feature_names_out()))
+            self.assertEqual(set(small.feature_names_in_), {*s.get_feature_names_out(), "where"})
+
+    def test_files_and_arrays_agree(self):
+        """Positions in a file are those of numpy.load and pandas.read_csv: X[:, ranking_] are the chosen columns. A text,
+        a label and a constant are left out before, between and behind the features, and count."""
+        x = planted()[0]
+        x[:, [0, 7]] = 1.5, -2  # constants
+        names = [f"f{j}" for j in range(x.shape[1])]
+        frame = pd.DataFrame(x, columns=names)
+        frame.insert(3, "y", np.arange(len(x)) % 3)
+        frame.insert(0, "id", [f"row {i}" for i in range(len(x))])
+        frame["end"] = "text"
+        with tempfile.TemporaryDirectory() as folder:
+            npy, csv = os.path.join(folder, "x.npy"), os.path.join(folder, "x.csv")
+            np.save(npy, x)
+            frame.to_csv(csv, index=False)
+            want = UFSSelector(k=6, method="greedy").fit(x)
+            got = UFSSelector(k=6, method="greedy").fit(npy)
+            np.testing.assert_array_equal(got.get_support(indices=True), want.get_support(indices=True))
+            np.testing.assert_array_equal(got.get_support(), want.get_support())
+            self.assertEqual(got.n_features_in_, x.shape[1])
+            self.assertFalse(hasattr(got, "feature_names_in_"))
+            for same in (x, np.asfortranarray(x), sp.csr_matrix(x), pd.DataFrame(x), pd.DataFrame(x, columns=names)):
+                reduced = got.transform(same)
+                np.testing.assert_array_equal(reduced.toarray() if sp.issparse(reduced) else reduced, want.transform(x))
+            with self.assertRaisesRegex(ValueError, "expecting 20 features"):
+                got.transform(x[:, :7])
+
+            got = UFSSelector(k=6, method="greedy", options={"label": "y"}).fit(csv)
+            self.assertEqual(list(got.feature_names_in_), list(frame.columns))
+            self.assertEqual(list(got.ranking_), [frame.columns.get_loc(names[j]) for j in want.ranking_])
+            self.assertEqual([f["name"] for f in got.selection_["selected"]], [names[j] for j in want.ranking_])
+            self.assertEqual(list(got.get_feature_names_out()), list(frame.columns[got.get_support()]))
+            np.testing.assert_array_equal(got.transform(frame), x[:, want.get_support()])
+            np.testing.assert_array_equal(got.transform(frame.to_numpy()), x[:, want.get_support()])
+            np.testing.assert_array_equal(got.transform(frame[frame.columns[::-1]]), x[:, want.get_support()])
+            pd.testing.assert_frame_equal(got.set_output(transform="pandas").transform(frame), frame[got.get_feature_names_out()])
+            got.set_params(options=None).fit(frame[names])  # again, and nothing of the file is left
+            np.testing.assert_array_equal(got.ranking_, want.ranking_)
+
+    def test_wide(self):
+        """Beyond 20,000 features the selection has no reports on them."""
+        x = np.random.default_rng(0).standard_normal((30, 20_500)).astype(np.float32)
+        x[:, :2] = 1, 0
+        best = np.sort(np.argsort(-x.var(axis=0))[:3])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.npy")
+            np.save(path, x)
+            for what in (x, path, pd.DataFrame(x).add_prefix("column ")):
+                s = UFSSelector(k=3, method="variance").fit(what)
+                self.assertEqual(s.n_features_in_, 20_500)
+                np.testing.assert_array_equal(s.get_support(indices=True), best)
+                if what is not path:
+                    self.assertEqual(s.transform(what).shape, (30, 3))
+            self.assertEqual(list(UFSSelector(k=3, method="variance").fit(path).get_feature_names_out()), [f"x[{j}]" for j in best])
+
+    def test_categories_times_and_groups(self):
+        """Features that are made of a column stand for it, and all columns of a group are chosen with it."""
+        x = planted()[0]
+        names = [f"f{j}" for j in range(x.shape[1])]
+        r = np.random.default_rng(5)
+        frame = pd.DataFrame(x.copy(), columns=names)
+        frame.insert(2, "kind", r.choice(["u", "v", "w"], len(x)))
+        frame.insert(5, "day", pd.date_range("2020-01-01", periods=len(x)).astype(str))
+        frame.loc[::9, "f4"] = np.nan
+        made = {"categorical": ["kind"], "times": True, "missing_indicators": True, "keep": ["kind", "day", "is_missing(f4)"]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.csv")
+            frame.to_csv(path, index=False)
+            s = UFSSelector(k=5, method="greedy", missing="mean", options=made).fit(path)
+            self.assertEqual(list(s.ranking_[:3]), [2, 5, frame.columns.get_loc("f4")])
+            self.assertEqual(s.n_features_in_, frame.shape[1])
+            self.assertEqual(list(s.get_feature_names_out()), list(frame.columns[s.get_support()]))
+            self.assertLessEqual({"kind", "day", "f4"}, set(s.get_feature_names_out()))
+            got = s.transform(frame)[:, [list(s.get_feature_names_out()).index(name) for name in ("kind", "day")]]
+            np.testing.assert_array_equal(got, frame[["kind", "day"]])
+            grouped = {"groups": {"both": ["f1", "f19"]}, "keep": "both"}
+            s = UFSSelector(k=3, method="greedy", missing="mean", options=grouped).fit(path)
+            self.assertEqual(list(s.ranking_[:2]), [1, 21])
+            self.assertEqual(len(s.ranking_), 4)
+            self.assertLessEqual({"f1", "f19"}, set(s.get_feature_names_out()))
+        for names, what in ((names, pd.DataFrame(x, columns=names)), ([f"x[{j}]" for j in range(20)], x), ([f"x[{j}]" for j in range(20)], sp.csr_matrix(x))):
+            grouped = {"groups": {"both": [names[1], names[19]]}, "keep": "both"}
+            s = UFSSelector(k=3, method="greedy", options=grouped).fit(what)
+            self.assertEqual(list(s.ranking_[:2]), [1, 19])
+            self.assertEqual(s.transform(what).shape, (len(x), 4))
+
+    def test_sparse_kinds(self):
+        """Sparse matrices give what their dense copies do, whatever their type, order and duplicates."""
+        r = np.random.default_rng(2)
+        dense = np.where(r.random((300, 12)) < 0.6, 0, np.ceil(100 * r.random((300, 12))))
+        dense[:, 11] = 0  # the text has no entry of it
+        for kind in ("bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float32", "float64"):
+            x = dense.astype(kind)
+            want = UFSSelector(k=3, method="greedy").fit(x.astype(float))
+            for form in (sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array):
+                with self.subTest(kind=kind, form=form.__name__):
+                    s = UFSSelector(k=3, method="greedy").fit(form(x))
+                    np.testing.assert_array_equal(s.ranking_, want.ranking_)
+                    self.assertEqual(s.n_features_in_, 12)
+        twice = sp.coo_matrix((np.r_[dense[dense > 0] / 4, dense[dense > 0] * 0.75], np.hstack([np.nonzero(dense)] * 2)), shape=dense.shape)
+        want = UFSSelector(k=3, method="greedy").fit(dense)
+        np.testing.assert_array_equal(UFSSelector(k=3, method="greedy").fit(twice.tocsr()).ranking_, want.ranking_)
+        third = dense / 3  # numbers of 17 digits: sums of squares in a row-wise order agree to rounding
+        for a, b in zip(UFSSelector(k=3, method="variance").fit(sp.csr_matrix(third)).selection_["selected"], UFSSelector(k=3, method="variance").fit(third).selection_["selected"]):
+            self.assertAlmostEqual(a["score"], b["score"], delta=1e-12 * abs(b["score"]))
+        holes = third.copy()
+        holes[3, np.nonzero(holes[3])[0][0]] = np.nan
+        want = UFSSelector(k=3, method="greedy", missing="mean").fit(holes)
+        np.testing.assert_array_equal(UFSSelector(k=3, method="greedy", missing="mean").fit(sp.csr_matrix(holes)).ranking_, want.ranking_)
+
+    def test_names_that_tell_nothing_apart(self):
+        x = planted()[0][:, :8]
+        want = UFSSelector(k=8, method="greedy").fit(x)
+        for names in (["a", "b", "a", "", "", "é", "a (column 0)", 'x"'], ["a\x00", "\ud800", "c", ".d", "[0]", "x[1]", "=", "\n"], ["a"] * 8, [""] * 8):
+            frame = pd.DataFrame(x, columns=names)
+            with self.subTest(names=names):
+                s = UFSSelector(k=8, method="greedy").fit(frame)
+                np.testing.assert_array_equal(s.ranking_, want.ranking_)
+                self.assertEqual(list(s.feature_names_in_), names)
+                self.assertEqual(list(s.get_feature_names_out()), names)
+                self.assertEqual(len({f["name"] for f in s.selection_["selected"]}), 8)
+                np.testing.assert_array_equal(s.transform(frame), x)
+        for columns in (pd.MultiIndex.from_product([["p", "q"], range(4)]), range(10, 18)):
+            frame = pd.DataFrame(x, columns=columns)
+            s = UFSSelector(k=3, method="greedy").fit(frame)
+            np.testing.assert_array_equal(s.ranking_, want.ranking_[:3])
+            np.testing.assert_array_equal(s.transform(frame), x[:, s.get_support()])
+
+    def test_columns_that_are_no_numbers(self):
+        """They are named, and never converted in silence: nanoseconds of dates would have the largest variance."""
+        frame = pd.DataFrame(planted()[0][:, :4], columns=list("abcd"))
+        days = pd.Series(pd.date_range("2020-01-01", periods=len(frame)))
+        for what, column in {
+            "dates": days, "dates or times": days.dt.tz_localize("UTC"), "spans of time": days - days[0], "Period": days.dt.to_period("D"), "'u'": pd.Series("u", frame.index),
+            "the first is 'v'": pd.Series("v", frame.index, dtype="string"), "is 'w'": pd.Series("w", frame.index, dtype="category"),
+        }.items():
+            with self.subTest(what), self.assertRaisesRegex(ValueError, f"column 'odd' holds .*{what}"):
+                UFSSelector(k=2).fit(frame.assign(odd=column))
+        with self.assertRaisesRegex(ValueError, "dates"):
+            UFSSelector(k=2).fit(np.array([["2020-01-01", "2020-01-02"]] * 9, dtype="M8[ns]"))
+        want = UFSSelector(k=3, method="greedy").fit(frame.round().assign(odd=days.dt.day)).ranking_
+        for kind in ("category", "Int64", "Float64", "object", "float16", pd.SparseDtype(float, 1.0), pd.SparseDtype(float, 0.0)):
+            with self.subTest(kind=kind):
+                same = frame.round().assign(odd=days.dt.day.astype(kind))
+                np.testing.assert_array_equal(UFSSelector(k=3, method="greedy").fit(same).ranking_, want)
+                same = frame.round().assign(odd=days.dt.day).astype(kind)
+                np.testing.assert_array_equal(UFSSelector(k=3, method="greedy").fit(same).ranking_, want)
+
+    def test_arrays_of_every_kind(self):
+        x = planted()[0].round(1)
+        want = UFSSelector(k=5, method="greedy").fit(x).ranking_
+        for name, same in {
+            "reversed twice": x[:, ::-1].copy()[:, ::-1], "objects": x.astype(object), "longdouble": x.astype(np.longdouble),
+            "list": x.tolist(), "no mask": np.ma.array(x, mask=False), "table": WithFrame(pd.DataFrame(x).add_prefix("f")),
+        }.items():
+            with self.subTest(name):
+                np.testing.assert_array_equal(UFSSelector(k=5, method="greedy").fit(same).ranking_, want)
+        half = x.astype(np.float16)
+        np.testing.assert_array_equal(UFSSelector(k=5, method="greedy").fit(half).ranking_, UFSSelector(k=5, method="greedy").fit(half.astype(float)).ranking_)
+        holes = np.where(x > 2, np.nan, x)
+        masked = np.ma.array(x, mask=x > 2)
+        want = UFSSelector(k=5, method="greedy", missing="mean").fit(holes).ranking_
+        np.testing.assert_array_equal(UFSSelector(k=5, method="greedy", missing="mean").fit(masked).ranking_, want)
+        nullable = pd.DataFrame(x).mask(x > 2).astype("Float64")
+        np.testing.assert_array_equal(UFSSelector(k=5, method="greedy", missing="mean").fit(nullable).ranking_, want)
+        for bad in (masked, nullable):
+            with self.assertRaisesRegex(ValueError, "NaN"):
+                UFSSelector(k=5).fit(bad)
+        for flat in (x[:, 0], pd.Series(x[:, 0])):
+            with self.assertRaisesRegex(ValueError, "2D array"):
+                UFSSelector(k=5).fit(flat)
+
+    def test_random_state(self):
+        x = planted(rows=200)[0]
+        seed = lambda state: UFSSelector(k=2, method="random", random_state=state).fit(x).selection_["seed"]
+        self.assertEqual([seed(0), seed(np.int64(7))], [1, 8])
+        np.random.seed(3)
+        drawn = [seed(None), seed(None)]
+        self.assertNotEqual(*drawn)
+        np.random.seed(3)
+        self.assertEqual([seed(None), seed(None)], drawn)
+        self.assertEqual(seed(np.random.RandomState(4)), seed(np.random.RandomState(4)))
+        self.assertEqual(seed(np.random.default_rng(4)), seed(np.random.default_rng(4)))
+        for n_jobs in (None, -1, -2, 1, 2):
+            self.assertEqual(len(UFSSelector(k=2, n_jobs=n_jobs).fit(x).ranking_), 2)
+
+    def test_command_of_another_version(self):
+        """The columns of version 1 are indices among the features: they are not taken for positions."""
+        old = {"schema": "ufs-stream/selection/v1", "selected": [{"rank": 1, "name": "x[1]", "column": 0}], "columns": [], "left_out": [], "warnings": [], "options": {}}
+        with unittest.mock.patch("ufs_stream._command.select", lambda *a, **k: old), self.assertRaisesRegex(ufs_stream.UFSError, "older"):
+            UFSSelector(k=1).fit(planted()[0])
 
     def test_example(self):
         x = planted()[0]
@@ -131,6 +325,16 @@ class Selector(unittest.TestCase):
         whole = KMeans(20, n_init=5, random_state=0).fit(x)
         self.assertEqual(p[-1].n_features_in_, 50)
         self.assertGreater(purity(p[-1].labels_, y), 0.9 * purity(whole.labels_, y))
+
+
+class WithFrame:
+    """A table that offers its DataFrame, as pyarrow's and polars' do."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def to_pandas(self):
+        return self.frame
 
 
 def coil20():

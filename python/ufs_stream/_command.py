@@ -31,7 +31,7 @@ def flags_of(options):
     """Turn keyword arguments into flags: `memory_limit="4GiB"` is --memory-limit=4GiB.
 
     True gives the flag alone and False its opposite, a list is joined by commas (as the CSV
-    record that the command reads), and None leaves the flag out. `k` is -k.
+    record that the command reads), a dict is JSON, and None leaves the flag out. `k` is -k.
     """
     flags = []
     for name, value in options.items():
@@ -41,6 +41,8 @@ def flags_of(options):
         if isinstance(value, bool):
             flags.append(f"{flag}={str(value).lower()}")
             continue
+        if isinstance(value, dict):
+            value = json.dumps(value)
         if isinstance(value, (list, tuple)):
             value = ",".join(_csv_field(str(v)) for v in value)
         flags += [flag, str(value)] if flag == "-k" else [f"{flag}={value}"]

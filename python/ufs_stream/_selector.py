@@ -1,14 +1,20 @@
 """The command as a scikit-learn transformer."""
 
+import inspect
+import numbers
 import os
 import tempfile
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _command
+from ._errors import UFSError
+
+FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
 
 try:  # scikit-learn 1.6 and later
     from sklearn.utils.validation import validate_data
@@ -34,16 +40,18 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         own.
     missing : {"error", "mean", "zero", "drop-row", "pairwise"}, default="error"
         What null, NaN and infinities mean.
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Of everything random: the same number gives the same choice to the bit. The command's seed
-        is one more, as it counts seeds from 1.
+        is one more, as it counts seeds from 1. None draws a seed from numpy's global state, as
+        scikit-learn does.
     memory_limit : str, default=None
         Peak resident memory of the command, as "4GiB"; None means its default, 2 GiB. It does
         not count the array in this process.
     n_jobs : int, default=None
-        Threads; None and -1 mean one for each core.
+        Threads; None and -1 mean one for each core, -2 one less, and so on.
     options : dict, default=None
-        Further flags of ``ufs-stream select`` by name: ``{"anchors": 500, "alpha": "0.1x"}``.
+        Further flags of ``ufs-stream select`` by name: ``{"anchors": 500, "alpha": "0.1x",
+        "groups": {"sensor": ["a", "b"]}}``.
     temp_dir : str, default=None
         Folder for the file that hands over an array, and for the command's scratch files.
     progress : bool or callable, default=False
@@ -56,17 +64,26 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     selection_ : dict
         The Selection JSON of the command: scores, what explains each column, timing, warnings.
     ranking_ : ndarray of shape (n_selected,)
-        Indices of the chosen features, the most important first.
+        Indices of the chosen columns, the most important first: for files, their positions in the
+        input, so that ``X[:, ranking_]`` are the chosen columns of the same data as an array. Of a
+        group all columns are there, and of features that were made of a column (categories, times,
+        indicators) that column, once.
     n_features_in_ : int
-        Features seen by fit; for files, the features that the command used.
+        Columns seen by fit; for files, all columns of the input, those that are no features too, with
+        lists expanded.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, for DataFrames and files.
+        Their names, for DataFrames whose names are all texts, and for files if the selection tells
+        them all: it does up to 20,000 features.
 
     Notes
     -----
     An array is written to a temporary file (.npy, or libsvm text for a sparse matrix), which the
     command streams; it takes as much disk as the array takes memory. Paths, globs, folders and
     URLs are read by the command where they lie.
+
+    The command tells columns apart by their names. Of a DataFrame in which several share a name, or
+    one has none, ``selection_`` has names with the column's number in their place; ranking_ and the
+    names that come out are those of the DataFrame.
     """
 
     def __init__(
@@ -101,31 +118,38 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         or a path, glob, folder or URL, or a list of these. y is ignored."""
         if is_path(X):
             return self._fit_paths(X)
-        X = self._checked(X)
+        X = self._checked(table_of(X))
         names = getattr(self, "feature_names_in_", None)
         with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=self.temp_dir) as folder:
             path, extra = write_matrix(X, names, folder)
             self.selection_ = self._select(path, **extra)
-        chosen = [s["name"] for s in self.selection_["selected"]]
-        if names is None or hasattr(X, "tocsr"):
-            index = [int(name[2:-1]) for name in chosen]  # 12 of x[12]
-        else:
-            where = {name: j for j, name in enumerate(names)}
-            index = [where[name] for name in chosen]
-        self.ranking_ = np.array(index, dtype=np.intp)
+        self._chosen_names = None
+        self._take_ranking()
         return self
 
     def _fit_paths(self, X):
-        self.selection_ = self._select(X)
-        names = [c["name"] for c in self.selection_["columns"]]
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
-        self.ranking_ = np.array([s["column"] for s in self.selection_["selected"]], dtype=np.intp)
+        self.selection_ = s = self._select(X)
+        if not s.get("input_columns"):
+            raise UFSError("the result does not say where its columns stand in the input; ufs_stream.select returns it all the same")
+        self.n_features_in_ = s["input_columns"]
+        self._chosen_names = chosen_names(s)
+        names = input_names(s)
+        # The elements of an array without names are called x[0], x[1], …: they are none that a DataFrame has.
+        if names is None or all(name == f"x[{at}]" for at, name in enumerate(names)):
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self._take_ranking()
         return self
+
+    def _take_ranking(self):
+        chosen = dict.fromkeys(at for f in self.selection_["selected"] for at in positions_of(f))
+        self.ranking_ = np.array(list(chosen), dtype=np.intp)
 
     def _select(self, inputs, **extra):
         # A dict of the command's own flags comes last: it may say anything.
-        return _command.select(
+        selection = _command.select(
             inputs,
             command=self.command,
             progress=self.progress,
@@ -134,16 +158,21 @@ class UFSSelector(SelectorMixin, BaseEstimator):
                 "method": self.method,
                 "scale": self.scale,
                 "missing": self.missing,
-                "seed": self.random_state + 1,
+                "seed": seed_of(self.random_state),
                 "memory_limit": self.memory_limit,
-                "threads": None if self.n_jobs in (None, -1) else self.n_jobs,
+                "threads": threads_of(self.n_jobs),
                 "temp_dir": self.temp_dir,
                 **extra,
                 **(self.options or {}),
             },
         )
+        if selection["schema"] == "ufs-stream/selection/v1":  # whose columns are indices among the features
+            raise UFSError("the command ufs-stream is older than this package: install one of the same version")
+        return selection
 
     def _checked(self, X):
+        if is_frame(X):
+            refuse_columns(X)
         X = validate_data(
             self,
             X,
@@ -152,6 +181,8 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             ensure_all_finite=self.missing == "error",
             ensure_min_samples=2,
         )
+        if X.dtype.kind in "mM":
+            raise ValueError("X holds dates or times, which are no numbers: subtract a date and divide by a unit of time")
         if X.dtype == np.float16:
             return X.astype(np.float32)
         if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
@@ -165,17 +196,59 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         return mask
 
     def transform(self, X):
-        """Reduce X to the chosen features, in the order of its columns.
+        """Reduce X to the chosen columns, in the order of its columns.
 
-        A DataFrame may have more columns than those that a fit on files used.
+        After a fit on files X is the same data in memory: an array or sparse matrix of all columns
+        of the input, or a DataFrame, which is reduced by names and may have more or fewer columns.
         """
         if is_path(X):
             raise TypeError("transform takes an array or DataFrame; apply(inputs, output) reduces files")
         check_is_fitted(self, "selection_")
+        X = table_of(X)
+        if getattr(self, "_chosen_names", None) is not None:
+            return self._reduce(X)
         names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns") and set(names) < set(X.columns):
+        if names is not None and hasattr(X, "columns") and X.columns.is_unique and set(names) < set(X.columns):
             X = X[list(names)]
         return super().transform(X)
+
+    def _reduce(self, X):
+        """Reduce X after a fit on files."""
+        how = {"accept_sparse": "csr", "dtype": None, FINITE: self.missing == "error"}
+        if not is_frame(X):
+            X = check_array(X, **how)
+            self._refuse_width(X)
+            return X[:, np.sort(self.ranking_)]
+        X = X.iloc[:, self._columns_in(X)]
+        return X if wants_frame(self) else check_array(X, **how)
+
+    def _columns_in(self, frame):
+        """Return where the chosen columns stand in a DataFrame: by their names, and by position where the DataFrame or
+        the files have none."""
+        names = self.get_feature_names_out()
+        columns = list(frame.columns)
+        lost = [name for name in names if columns.count(name) != 1]
+        if not lost:
+            return [columns.index(name) for name in names]
+        support = np.sort(self.ranking_)
+        if any(isinstance(c, str) for c in columns) and any(name != f"x[{at}]" for at, name in zip(support, names)):
+            raise ValueError(f"X must have one column of each chosen name, and has none or several named {', '.join(map(repr, lost[:10]))}")
+        self._refuse_width(frame)
+        return support
+
+    def _refuse_width(self, X):
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input, as many as the files have columns"
+            )
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the chosen columns, in the order of the input."""
+        check_is_fitted(self, "selection_")
+        if getattr(self, "_chosen_names", None) is None or input_features is not None:
+            return super().get_feature_names_out(input_features)
+        return np.array([self._chosen_names[at] for at in np.sort(self.ranking_)], dtype=object)
 
     def apply(self, inputs, output, **options):
         """Write the chosen columns of files to `output`, streamed by the command.
@@ -204,15 +277,128 @@ def is_path(X):
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, (str, os.PathLike)) for x in X)
 
 
+def is_frame(X):
+    """Say whether X is a DataFrame of pandas."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def table_of(X):
+    """Return X as numpy or pandas have it: the DataFrame of a table that offers one, as those of pyarrow and polars
+    do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
+    if hasattr(X, "to_pandas") and not is_frame(X):
+        try:
+            X = X.to_pandas()
+        except ImportError:  # polars needs pyarrow for it, and numpy reads what it has without names
+            return X
+    if isinstance(X, np.ma.MaskedArray):
+        return X.astype(np.float64).filled(np.nan) if np.ma.is_masked(X) else X.data
+    if is_frame(X) and X.shape[1] > 0:
+        fills = [getattr(dtype, "fill_value", None) for dtype in X.dtypes]
+        if None not in fills and any(fill != 0 for fill in fills):  # which is no sparse matrix
+            return X.sparse.to_dense()
+    return X
+
+
+def wants_frame(estimator):
+    """Say whether transform is to return a DataFrame (set_output)."""
+    try:
+        from sklearn.utils._set_output import _get_output_config
+    except ImportError:  # before scikit-learn 1.2
+        return False
+    return _get_output_config("transform", estimator)["dense"] == "pandas"
+
+
+def seed_of(random_state):
+    """Return the command's seed, which counts from 1."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state) + 1
+    if hasattr(random_state, "integers"):  # a numpy Generator
+        return int(random_state.integers(2**31)) + 1
+    return int(check_random_state(random_state).randint(2**31 - 1)) + 1
+
+
+def threads_of(n_jobs):
+    """Return --threads of scikit-learn's n_jobs; None means one for each core."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1)
+
+
+def positions_of(selected):
+    """Return the positions in the input of what was selected: several of a group."""
+    return selected.get("columns") or [selected["column"]]
+
+
+def chosen_names(selection):
+    """Return the names of the chosen columns of the input by their positions."""
+    names = {}
+    for f in selection["selected"]:
+        for at, name in zip(positions_of(f), f.get("reads") or f.get("members") or [f["name"]]):
+            if "missing-indicators" in selection["options"] and name.startswith("is_missing("):
+                name = name[len("is_missing(") : -1]
+            names.setdefault(at, name)
+    return names
+
+
+def input_names(selection):
+    """Return the names of all columns of the input; None if the selection does not tell them all."""
+    if {"categorical", "times", "missing-indicators"} & set(selection["options"]):
+        return None  # features are made of columns, and have other names
+    names = {c["column"]: c["name"] for c in [*selection["columns"], *selection["left_out"]] if c.get("column") is not None}
+    if len(names) < selection["input_columns"]:
+        return None
+    return [names[at] for at in range(len(names))]
+
+
+def refuse_columns(frame):
+    """Refuse the columns of a DataFrame that are no numbers, by name. Others would be converted in silence."""
+    for at, dtype in enumerate(frame.dtypes):
+        kind = getattr(dtype, "kind", "O")
+        if getattr(dtype, "name", "") == "category":
+            kind = dtype.categories.dtype.kind
+        what = {"M": "dates or times", "m": "spans of time"}.get(kind)
+        if what is None and kind in "OUS":
+            what = text_in(frame.iloc[:, at])
+        if what is not None:
+            raise ValueError(
+                f"column {frame.columns[at]!r} holds {what}, which are no numbers: leave it out or convert it; "
+                "from a file the command leaves it out, or takes it with options={'categorical': …} or {'times': True}"
+            )
+
+
+def text_in(column):
+    """Say what a column of objects holds if it does not convert to numbers: None if it does."""
+    try:
+        np.asarray(column.dropna(), dtype=np.float64)
+    except (TypeError, ValueError):
+        return f"texts or objects (the first is {column.dropna().iloc[0]!r})"
+    return None
+
+
+def unique_names(names):
+    """Return names that tell the columns apart: those that are empty or not alone have their number."""
+    counts = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    unique = []
+    for at, name in enumerate(names):
+        plain = name.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no UTF-8
+        if name and counts[name] == 1 and plain == name:
+            unique.append(name)
+            continue
+        own = f"{plain} (column {at})" if name else f"column {at}"
+        while own in counts:
+            own += "'"
+        counts[own] = 1
+        unique.append(own)
+    return unique
+
+
 def write_matrix(X, names, folder):
     """Write X for the command; return the path and the flags that go with it."""
     if hasattr(X, "tocsr"):
-        from sklearn.datasets import dump_svmlight_file
-
         path = os.path.join(folder, "x.svm")
-        # Without an entry in the last column the file would not tell of it: such a feature is
-        # constant, and the command leaves those out as well.
-        dump_svmlight_file(X, np.zeros(X.shape[0]), path, zero_based=True)
+        write_entries(X, path)
         return path, {"label": "label"}
     path = os.path.join(folder, "x.npy")
     if names is None:
@@ -220,10 +406,26 @@ def write_matrix(X, names, folder):
         return path, {}
     # Records of one type lie in memory as the rows of a matrix do, and their fields have names.
     with open(path, "wb") as f:
-        f.write(npy_header([(name, X.dtype.str) for name in names], X.shape[0]))
+        f.write(npy_header([(name, X.dtype.str) for name in unique_names(names)], X.shape[0]))
         for start in range(0, X.shape[0], ROWS):
             f.write(np.ascontiguousarray(X[start : start + ROWS]).tobytes())
     return path, {}
+
+
+def write_entries(X, path):
+    """Write a sparse matrix as libsvm text, with all digits of its numbers and whatever is missing (scikit-learn's
+    own writer has 16 digits, no NaN and no booleans).
+
+    Without an entry in the last column the file does not tell of it: such a feature is constant, and the command
+    leaves those out as well.
+    """
+    X = X.astype(np.float64)
+    X.sum_duplicates()
+    with open(path, "w", encoding="ascii") as f:
+        for start in range(0, X.shape[0], ROWS):
+            ends = X.indptr[start : start + ROWS + 1]
+            entries = [f" {j}:{value!r}" for j, value in zip(X.indices[ends[0] : ends[-1]].tolist(), X.data[ends[0] : ends[-1]].tolist())]
+            f.writelines("0" + "".join(entries[a - ends[0] : b - ends[0]]) + "\n" for a, b in zip(ends, ends[1:]))
 
 
 ROWS = 4096  # written at a time, so that a matrix stored by columns is not copied whole

@@ -214,7 +214,7 @@ func writeChoice(path string, p point, rows *drawnRows) error {
 	s := stream.Selection{Schema: stream.SelectionSchema, Method: p.peer.name(), K: p.k, Rows: rows.rows, RowsUsed: rows.rows, Features: len(rows.names),
 		Options: map[string]any{"scale": "standard", "missing": "error"}}
 	for i, name := range p.chosen {
-		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Column: slices.Index(rows.names, name)})
+		s.Selected = append(s.Selected, stream.Selected{Rank: i + 1, Name: name, Column: stream.PositionAt(slices.Index(rows.names, name))})
 	}
 	for _, name := range rows.names {
 		s.Columns = append(s.Columns, stream.ColumnReport{Name: name})

@@ -102,7 +102,7 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 // Extents implements Source.
 func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Extent) {
 	for _, c := range columns {
-		if c.Kind == FromLeaf || c.Kind == FromField {
+		if c.Kind == FromLeaf || c.Kind == FromField || c.Kind == FromNumbers {
 			for _, col := range s.columnsOf(c) {
 				extents = append(extents, s.Extent(g, col))
 			}

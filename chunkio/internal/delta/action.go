@@ -44,6 +44,7 @@ func (d *deletionVector) id() string {
 
 type metaData struct {
 	Format           struct{ Provider string }
+	SchemaString     string // a JSON document
 	PartitionColumns []string
 	Configuration    map[string]string
 }

@@ -211,6 +211,8 @@ func (r *checkpointReader) metaData(row *rowReader) (err error) {
 			m.Configuration[p.name] = *p.value
 		}
 	}
+	text, _ := row.one(metaSchema)
+	m.SchemaString = string(text.text)
 	provider, _ := row.one(metaProvider)
 	m.Format.Provider = string(provider.text)
 	r.state.meta = m

@@ -24,6 +24,7 @@ const (
 	vectorPlace
 	vectorOffset
 	metaPartitions
+	metaSchema
 	metaProvider
 	metaKeys
 	metaValues
@@ -42,7 +43,7 @@ func columnNames() [columnCount][2]string {
 		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
 		addKeys: {"add.partitionValues.", ".key"}, addValues: {"add.partitionValues.", ".value"},
 		vectorType: {"add.deletionVector.storageType"}, vectorPlace: {"add.deletionVector.pathOrInlineDv"}, vectorOffset: {"add.deletionVector.offset"},
-		metaPartitions: {"metaData.partitionColumns."}, metaProvider: {"metaData.format.provider"},
+		metaPartitions: {"metaData.partitionColumns."}, metaSchema: {"metaData.schemaString"}, metaProvider: {"metaData.format.provider"},
 		metaKeys: {"metaData.configuration.", ".key"}, metaValues: {"metaData.configuration.", ".value"},
 		protocolVersion: {"protocol.minReaderVersion"}, protocolFeatures: {"protocol.readerFeatures."},
 		sidecarPath: {"sidecar.path"}, sidecarSize: {"sidecar.sizeInBytes"}, checkpointVersion: {"checkpointMetadata.version"},
@@ -72,7 +73,7 @@ func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) 
 	}
 	for i := range s.NumColumns() {
 		group, _, _ := strings.Cut(s.Column(i).Path(), ".")
-		need := map[string][]int{"add": {addPath, addSize}, "metaData": {metaPartitions}, "protocol": {protocolVersion}, "sidecar": {sidecarPath}}[group]
+		need := map[string][]int{"add": {addPath, addSize}, "metaData": {metaPartitions, metaSchema}, "protocol": {protocolVersion}, "sidecar": {sidecarPath}}[group]
 		for _, c := range need {
 			if at[c] < 0 && (files || group == "metaData" || group == "protocol") {
 				return at, fmt.Errorf("has no column %s", columnNames()[c][0])

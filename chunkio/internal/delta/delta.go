@@ -48,6 +48,7 @@ type Snapshot struct {
 	Version    int64
 	Time       time.Time // when the version was committed, to the millisecond
 	Partitions []string  // names of the partition columns, in the table's order
+	Schema     *Schema   // with the columns of partitions; nil if the log tells none
 	Files      []File    // the live ones, in byte order of their paths
 }
 
@@ -92,6 +93,9 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 		return nil, err
 	}
 	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
+	if snapshot.Schema, err = t.schema(s.meta); err != nil {
+		return nil, err
+	}
 	if snapshot.Time, err = t.timeOf(ctx, version, s.meta); err != nil {
 		return nil, err
 	}

@@ -19,9 +19,12 @@ func readPath(raw string) (path, key string, err error) {
 		return "", "", fmt.Errorf("names a file %q, which no file can be called", raw)
 	case decoded == "":
 		return "", "", errors.New("names a file without a path")
-	case !isAbsolute(raw):
+	case !IsAbsolute(raw):
 		if slices.Contains(strings.Split(decoded, "/"), "..") {
 			return "", "", fmt.Errorf("names a file %q, which may lie outside the table", raw)
+		}
+		if IsAbsolute(decoded) { // as the colon of a:b was encoded
+			return "./" + decoded, decoded, nil
 		}
 		return decoded, decoded, nil
 	}
@@ -33,8 +36,8 @@ func readPath(raw string) (path, key string, err error) {
 	return raw, decoded, nil
 }
 
-// isAbsolute tells an absolute path or a URI with a scheme from a path within the table.
-func isAbsolute(raw string) bool {
+// IsAbsolute tells an absolute path or a URI with a scheme from a path within the table.
+func IsAbsolute(raw string) bool {
 	if strings.HasPrefix(raw, "/") {
 		return true
 	}

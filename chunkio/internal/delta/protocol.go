@@ -15,11 +15,12 @@ const modeKey = "delta.columnMapping.mode"
 const columnMapping = "columnMapping"
 
 // knownFeature reports whether tables with that feature can be read as if they had it
-// not. Of the others some change what stands in the data files (typeWidening, variantType),
-// some where the log is (catalogManaged), and the future ones are not known.
+// not. Of the others some change what stands in the data files (variantType), some where the
+// log is (catalogManaged), and the future ones are not known.
 func knownFeature(name string) bool {
 	switch name {
 	case "timestampNtz", // one more type, which the data files tell themselves
+		"typeWidening", "typeWidening-preview", // see Widens
 		"vacuumProtocolCheck", // binds writers that clean up
 		"v2Checkpoint",
 		"deletionVectors", // while no live file has one, see files

@@ -25,7 +25,7 @@ func TestProtocol(t *testing.T) {
 		{version(0), metaLine, "version 0 of the Delta protocol"},
 		{version(4), metaLine, "version 4 of the Delta protocol"},
 		{features(`"timestampNtz","vacuumProtocolCheck","v2Checkpoint","deletionVectors","columnMapping"`), metaLine, ""},
-		{features(`"typeWidening"`), metaLine, "table feature typeWidening,"},
+		{features(`"typeWidening","typeWidening-preview"`), metaLine, ""},
 		{features(`"timestampNtz","variantType","catalogManaged"`), metaLine, "table features variantType, catalogManaged,"},
 		{features(`"fromTheFuture"`), `{"metaData":{"partitionColumns":[]}}`, "table feature fromTheFuture,"},
 		{version(1), meta(modeKey, "name"), ""}, // the property means nothing there

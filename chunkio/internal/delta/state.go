@@ -170,7 +170,7 @@ func (t *table) files(s *state) ([]File, error) {
 	s.live, s.parts = nil, nil
 	if vector != "" {
 		place := vector
-		if !isAbsolute(vector) {
+		if !IsAbsolute(vector) {
 			place = t.place(vector)
 		}
 		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")

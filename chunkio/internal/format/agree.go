@@ -31,6 +31,12 @@ func Agree(a, b string) (typ string, ok bool) {
 	return p.with(q).String(), true
 }
 
+// IsNumber reports whether a type is one of numbers that float64 values can be written as, or of lists of them.
+func IsNumber(typ string) bool {
+	_, ok := numberOf(strings.TrimSuffix(strings.TrimPrefix(typ, "list<"), ">"))
+	return ok && !strings.Contains(typ, "decimal(")
+}
+
 // SameText reports whether equal values of two types that agree are written as equal texts by
 // DecodeTexts, as classes must be: not booleans, nor decimals, whose zeros are written.
 func SameText(a, b string) bool {

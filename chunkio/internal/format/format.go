@@ -145,8 +145,12 @@ type Leaf struct {
 	Width int
 	List  bool
 	// Entries is the type of the values of a map of integers to numbers, which sparse rows can
-	// be read from; NoEntries says of another map why they cannot.
+	// be read from, or with TextKeys of one of texts to numbers; NoEntries says of another map why they cannot.
 	Entries, NoEntries string
+	TextKeys           bool
+	// Before and After are how many columns of the input stand right before and behind the leaf that are no leaves,
+	// as no column of this program holds their values.
+	Before, After int
 	// Nulls is what the metadata promises about missing entries: the number of nulls,
 	// or -1 where unknown. Only non-float types are free of NaN; MaybeNaN says so.
 	Nulls    int64
@@ -164,6 +168,8 @@ type Leaf struct {
 	// PerRow is the number of values in a row of a list or map, on average over the group where it is
 	// largest; 0 where that is unknown.
 	PerRow int64
+	// Index tells the leaf of the index of a data frame, see MarkIndex.
+	Index bool
 	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
 	Packed int64
 }
@@ -233,6 +239,12 @@ type Lists struct {
 
 // Null is the mark of a null, so that nulls and NaNs are counted apart.
 var Null = math.Float64frombits(stream.NullBits)
+
+// TextKeyed is a Group that reads the keys of a map with TextKeys like DecodeLists, each as the number that it is given
+// for its text. The text is lent.
+type TextKeyed interface {
+	DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *Lists) error
+}
 
 // NotEntries says why a map of such types cannot be sparse rows; empty where it can.
 func NotEntries(key, value, whyNoValue string) string {

@@ -250,5 +250,5 @@ func (r *avroRows) parse(p piece, columns []Column, b *batch) error {
 
 // about implements rows.
 func (r *avroRows) about() Table {
-	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.skipped}
+	return Table{Format: "Avro", Columns: r.schema.columns, LeftOut: r.schema.skipped, Before: r.schema.before}
 }

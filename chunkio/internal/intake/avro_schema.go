@@ -14,6 +14,7 @@ type avroSchema struct {
 	root    *avroNode
 	columns []Column
 	skipped []stream.LeftOut
+	before  []int // of those, how many of columns stand before each
 	named   map[string]*avroNode
 	count   int // of nodes
 	room    int // bytes of names that may follow
@@ -177,7 +178,7 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 	switch n.typ {
 	case "record":
 		if n.within { // its values are passed over
-			s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: "a type that contains itself"})
+			s.leaveOut(name, "a type that contains itself")
 			return n, nil
 		}
 		n.within = true
@@ -201,15 +202,20 @@ func (s *avroSchema) place(n *avroNode, name string, depth int) (*avroNode, erro
 		return s.placeUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: at.whyNot()})
+		s.leaveOut(name, at.whyNot())
 		return &at, nil
 	}
 	at.column = s.add(name, at.kind)
 	return &at, nil
 }
 
+// leaveOut leaves a column out.
+func (s *avroSchema) leaveOut(name, why string) {
+	s.skipped, s.before = append(s.skipped, stream.LeftOut{Name: name, Why: why}), append(s.before, len(s.columns))
+}
+
 func (s *avroSchema) add(name string, k Kind) int {
-	s.columns = append(s.columns, Column{name, k})
+	s.columns = append(s.columns, Column{Name: name, Kind: k})
 	return len(s.columns) - 1
 }
 
@@ -243,7 +249,7 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 	}
 	column := -1
 	if mixed || only > 0 && kind == Unknown {
-		s.skipped = append(s.skipped, stream.LeftOut{Name: name, Why: "a union of types that no column holds"})
+		s.leaveOut(name, "a union of types that no column holds")
 	} else {
 		column = s.add(name, kind)
 	}

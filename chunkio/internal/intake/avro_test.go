@@ -130,6 +130,9 @@ func TestAvro(t *testing.T) {
 	if !slices.Equal(table.LeftOut, want) {
 		t.Errorf("left out: %v", table.LeftOut)
 	}
+	if want := []int{11, 11, 11, 12}; !slices.Equal(table.Before, want) { // odd is behind num
+		t.Errorf("so many columns stand before those left out: %v, want %v", table.Before, want)
+	}
 }
 
 // A file that hamba/avro v2.31 wrote, with snappy.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,9 +18,16 @@ import (
 type csvRows struct {
 	cutter
 	comma   rune
+	layout  *Layout
 	columns []Column
-	notes   []stream.Text
-	size    int64 // of the sample in rows
+	// dataLine is the line of a first row that is data; 0 where it is names.
+	dataLine int64
+	nulls    spellings
+	notes    []stream.Text
+	doubts   []stream.Text
+	spelled  []string // missing values of the sample
+	why      []string // by column: the reason that it is text
+	size     int64    // of the sample in rows
 }
 
 // separators are looked for in the first row; the most frequent one counts.
@@ -30,10 +36,9 @@ var separators = []byte{',', '\t', ';', '|'}
 // byteOrderMark begins a text that some editors write.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// newCSV reads the header and infers the types of the columns from the sample. A row of nothing but
-// numbers is no header, unless they count from 0, as those of pandas do.
-func newCSV(c cutter, tabs bool) (*csvRows, error) {
-	r := &csvRows{cutter: c}
+// newCSV reads the header and infers the types of the columns from the sample.
+func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
+	r := &csvRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.layout(true)}
 	r.quotes = true
 	first, err := r.sample(64 << 10)
 	if err != nil {
@@ -57,6 +62,7 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 	if !tabs {
 		r.comma = separator(first.data)
 	}
+	r.layout.Separator = r.comma
 	in := r.reader(first.data)
 	header, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -65,33 +71,12 @@ func newCSV(c cutter, tabs bool) (*csvRows, error) {
 	if len(header) == 0 {
 		return nil, stream.Dataf(r.name, "the text has no row: want a header with the columns' names, and rows below it")
 	}
-	if names := namesOf(header); names != nil {
-		r.skip(int(in.InputOffset()))
-		err = r.named(names)
-	} else {
-		for j := range header {
-			r.columns = append(r.columns, Column{Name: "c" + strconv.Itoa(j)})
-		}
-		r.notes = append(r.notes, stream.Textf("%s: no header, as the first row is all numbers: the columns are called c0, c1, …", r.name))
-	}
-	if err != nil {
+	line, _ := in.FieldPos(0)
+	if err := r.readFirstRow(header, r.line+int64(line)-1, int(in.InputOffset()), opt); err != nil {
 		return nil, err
 	}
+	r.layout.Header = r.dataLine == 0
 	return r, r.infer()
-}
-
-// namesOf is the header as names; nil where it is a row of numbers.
-func namesOf(header []string) []string {
-	numbers, counts := true, true
-	for j, s := range header {
-		k := kindOf(s)
-		numbers = numbers && (k.whole() || k == Float)
-		counts = counts && s == strconv.Itoa(j)
-	}
-	if numbers && (!counts || len(header) == 1) {
-		return nil
-	}
-	return append([]string(nil), header...)
 }
 
 // named checks the names of the columns, and gives those without one a name that no other has: pandas writes
@@ -129,41 +114,8 @@ func (r *csvRows) infer() error {
 	if err := r.observe(p, o); err != nil {
 		return err
 	}
-	r.columns, r.size = o.columns, o.rows
-	return r.noteDecimalCommas(p)
-}
-
-// noteDecimalCommas names the first column that is text only for the commas in its numbers, as 1.003,14 has one.
-func (r *csvRows) noteDecimalCommas(p piece) error {
-	isText := func(c Column) bool { return c.Kind == Text }
-	if r.comma == ',' || !slices.ContainsFunc(r.columns, isText) {
-		return nil
-	}
-	commas, others := make([]bool, len(r.columns)), make([]bool, len(r.columns))
-	err := r.each(p, func(_ int64, record []string) error {
-		for j, s := range record {
-			if s = trim(s); others[j] || !isText(r.columns[j]) || isNull(s) {
-				continue
-			}
-			whole, share, comma := strings.Cut(s, ",")
-			if comma {
-				s = strings.ReplaceAll(whole, ".", "") + "." + share
-			}
-			_, number := parseFloat(s)
-			commas[j], others[j] = commas[j] || comma, !number
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for j, c := range r.columns {
-		if commas[j] && !others[j] {
-			r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have decimal commas: write 3.14 for 3,14", r.name, c.Name))
-			break
-		}
-	}
-	return nil
+	r.columns, r.size, r.spelled = o.columns, o.rows, o.spelled
+	return r.explainTexts(p)
 }
 
 // separator is the most frequent separator in the first row, outside quotes.
@@ -211,7 +163,7 @@ func (r *csvRows) each(p piece, f func(line int64, record []string) error) error
 		at := p.line + int64(line) - 1
 		if len(record) != len(r.columns) {
 			e := stream.Dataf(r.name, "line %d has %s, not %d as the lines before it", at, fields(len(record)), len(r.columns))
-			e.Remedy = stream.PlainText("quote fields that contain the separator, and give every row all fields")
+			e.Remedy = stream.PlainText("quote fields that contain the separator, give every row all fields, and remove lines above the header, as comments and titles")
 			return e
 		}
 		if err := f(at, record); err != nil {
@@ -249,10 +201,19 @@ func (r *csvRows) notUTF8(line int64, column string) error {
 
 // observe implements rows.
 func (r *csvRows) observe(p piece, o *observed) error {
-	return r.each(p, func(_ int64, record []string) error {
+	return r.each(p, func(line int64, record []string) error {
 		for j, s := range record {
-			if c := &o.columns[j]; c.Kind != Text {
-				c.Kind = join(c.Kind, kindOf(s))
+			c := &o.columns[j]
+			if c.Kind == Text {
+				continue
+			}
+			if s = trim(s); r.nulls.hasText(s) {
+				o.spelled = withSpelling(o.spelled, s)
+			} else {
+				before := c.Kind
+				if c.see(kindOf(s), s, line); c.Kind == Text {
+					o.turnText(j, before, line, s)
+				}
 			}
 		}
 		o.rows++
@@ -266,16 +227,20 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 	return r.each(p, func(line int64, record []string) error {
 		at := b.rows
 		for j, s := range record {
-			switch c := columns[j]; {
+			c := &columns[j]
+			if c.changes(s) {
+				return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, spelt: true}
+			}
+			switch {
 			case c.Kind != Text:
-				v, null, ok := parse(c.Kind, s)
-				if !ok {
-					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s}
+				v, ok := parse(c.Kind, s)
+				if !ok && !r.nulls.hasText(trim(s)) {
+					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, fixed: c.fixed}
 				}
-				b.cells[at], b.there[at] = v, !null
+				b.cells[at], b.there[at] = v, ok
 			case !utf8.ValidString(s):
 				return r.notUTF8(line, c.Name)
-			case s != "":
+			case s != "" && (!r.nulls.given || !r.nulls.hasText(trim(s))): // text is missing where it was said so, not by guess
 				b.setText(at, s)
 			}
 			at += b.stride
@@ -288,5 +253,6 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 // about implements rows.
 func (r *csvRows) about() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
-	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes}
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Doubts: r.doubts, Why: r.why, Spelled: r.spelled,
+		Layout: r.layout}
 }

@@ -149,6 +149,8 @@ type misfit struct {
 	kind   Kind // of the column
 	value  string
 	added  bool
+	fixed  bool // the kind is asked for
+	spelt  bool // it is of the kind, but as a number would lose how it is spelled
 }
 
 func (m *misfit) Error() string {
@@ -158,6 +160,12 @@ func (m *misfit) Error() string {
 	value := m.value
 	if len(value) > 40 {
 		value = value[:40] + "…"
+	}
+	switch {
+	case m.fixed:
+		return fmt.Sprintf("%q is not %s, which is asked for", value, m.kind)
+	case m.spelt:
+		return fmt.Sprintf("%q is spelled otherwise than the values before it, which changes the type of the column", value)
 	}
 	return fmt.Sprintf("%q is not %s, as the values before it", value, m.kind)
 }

@@ -1,8 +1,10 @@
 package intake
 
 import (
+	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -26,7 +28,7 @@ const (
 
 // Endings are the endings of the names of files of rows, which may have one of Packings behind
 // them.
-var Endings = []string{".csv", ".tsv", ".jsonl", ".ndjson", ".npy", ".avro"}
+var Endings = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".npy", ".avro"}
 
 // Packings are the endings of compressed files.
 var Packings = []string{".gz", ".zst", ".bz2"}
@@ -36,7 +38,7 @@ func Named(name string) Format {
 	switch Ending(name) {
 	case ".csv":
 		return CSV
-	case ".tsv":
+	case ".tsv", ".tab":
 		return TSV
 	case ".jsonl", ".ndjson":
 		return NDJSON
@@ -95,7 +97,7 @@ const windowMost = 64 << 20
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
-		return gzip.NewReader(from)
+		return unpackMembers(from)
 	case "zst":
 		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowMost))
 		if err != nil {
@@ -106,4 +108,44 @@ func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 		return io.NopCloser(bzip2.NewReader(from)), nil
 	}
 	return io.NopCloser(from), nil
+}
+
+// memberReader reads the members of a gzip file one by one: the library takes the end of the file within a member's
+// header, as of a download that broke off, for the end of all of them.
+type memberReader struct {
+	*gzip.Reader
+	from *bufio.Reader
+}
+
+func unpackMembers(from io.Reader) (io.ReadCloser, error) {
+	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
+	var err error
+	if m.Reader, err = gzip.NewReader(m.from); err != nil {
+		return nil, errEndsEarly(err)
+	}
+	m.Multistream(false)
+	return m, nil
+}
+
+// Read implements io.Reader.
+func (m *memberReader) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if n, err = m.Reader.Read(p); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			continue
+		}
+		if _, end := m.from.Peek(1); end != nil {
+			return n, end
+		}
+		err = errEndsEarly(m.Reset(m.from))
+		m.Multistream(false)
+	}
+	return n, err
+}
+
+// errEndsEarly is an error of a member's header: its end is none of the file.
+func errEndsEarly(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

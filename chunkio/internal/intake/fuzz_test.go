@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -49,10 +50,58 @@ func FuzzCut(f *testing.F) {
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,b\n1,2.5\nNA,\"x\"\"y\"\n"))
 	f.Add([]byte("a;b\r\n2026-01-31;true\r\n"))
+	f.Add([]byte("2001,2002,2003\n1,5,2\n2,4,7\n3,9,1\n"))
+	f.Add([]byte("a;b\n3,14;?\n\"1 234,5\";$12\n-999;12%\n"))
+	f.Add([]byte("A001,\xE2\x88\x922\n\"x\n\",EUR 4\nA002,(7)\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		survives(CSV, data)
+		for _, header := range []string{"yes", "no"} {
+			names := map[string]bool{}
+			_, table, err := taken(CSV, data, Options{Memory: 64 << 20, TextOptions: TextOptions{Header: header, Nulls: []string{"?", "-999"}}})
+			if err != nil {
+				continue
+			}
+			for _, c := range table.Columns {
+				names[c.Name] = true
+			}
+			if header == "no" && (!names["c0"] || len(names) != len(table.Columns)) {
+				t.Errorf("%q without names: columns %v", data, table.Columns)
+			}
+			if table.Why != nil && len(table.Why) != len(table.Columns) {
+				t.Errorf("%q: %d reasons of %d columns", data, len(table.Why), len(table.Columns))
+			}
+		}
 		if strings.Count(string(data), "\n") > 0 {
 			survives(TSV, data)
+		}
+	})
+}
+
+// FuzzFindPaths: whatever the text, every path that is found for a name is spelled so, and is there once.
+func FuzzFindPaths(f *testing.F) {
+	f.Add([]byte(`{"a.b":1,"a":{"b":2,"c":[1,{"d":null}]}}`), "a.b")
+	f.Add([]byte("\xEF\xBB\xBF{\"a\":[[1],[]]} {\"a[0][0]\":true}"), "a[0][0]")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		found, err := FindPaths(bytes.NewReader(text), []string{name})
+		if err != nil {
+			return
+		}
+		for i, path := range found[name] {
+			var spelled strings.Builder
+			for k, s := range path {
+				switch {
+				case s.Index >= 0:
+					fmt.Fprintf(&spelled, "[%d]", s.Index)
+				case k > 0:
+					spelled.WriteString("." + s.Member)
+				default:
+					spelled.WriteString(s.Member)
+				}
+			}
+			twice := slices.ContainsFunc(found[name][:i], func(other []Step) bool { return slices.Equal(other, path) })
+			if spelled.String() != name || twice {
+				t.Errorf("got path %v of %q, twice: %t, want one that is spelled so", path, name, twice)
+			}
 		}
 	})
 }

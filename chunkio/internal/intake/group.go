@@ -20,30 +20,51 @@ const textMost = 32 << 20
 // gatherer makes row groups of batches.
 type gatherer struct {
 	columns []Column
+	leaves  []leaf // that the columns have in the file
 	file    *writer.File
 	opt     Options
+	nulls   spellings
 	threads int
 	slots   chan struct{} // of the workers that parse
 	surplus int           // batches of workers that are no longer there
 	bytes   int64         // of the input, 0 where that is not known, and of them taken in
 	taken   int64
-	groups  int // written
-	height  int // of a row group
-	rows    int // gathered
+	name    string // of the input
+	filled  int64  // cells of all batches
+	groups  int    // written
+	height  int    // of a row group
+	rows    int    // gathered
 	cells   []cell
 	there   []bool
 	text    []byte
+}
+
+// Columns of which a row has next to none take rows times columns all the same. Up to emptyCells that is a matter of
+// seconds; more are refused if there are emptyShare of them for every byte of the input.
+const (
+	emptyCells = 1 << 26
+	emptyShare = 250
+)
+
+// leaf is a column of the file: one of the table, or the keys or the values of a map.
+type leaf struct {
+	column int
+	values bool
 }
 
 // newGatherer is of columns of an input of so many bytes, with as many workers as the memory allows.
 func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gatherer, error) {
 	var fields schema.FieldList
 	var dict []bool
-	for _, c := range columns {
+	var leaves []leaf
+	for j, c := range columns {
 		fields = append(fields, node(c))
-		dict = append(dict, c.Kind != Local && c.Kind != UTC)
+		dict, leaves = append(dict, c.Kind != Local && c.Kind != UTC && c.Kind != Map), append(leaves, leaf{column: j})
+		if c.Kind == Map {
+			dict, leaves = append(dict, false), append(leaves, leaf{column: j, values: true})
+		}
 	}
-	g := &gatherer{columns: columns, height: groupRows(len(columns)), opt: opt, threads: opt.affordable(len(columns)), bytes: bytes}
+	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newSpellings(opt.Nulls), threads: opt.affordable(len(columns)), bytes: bytes}
 	g.slots = make(chan struct{}, g.threads)
 	var err error
 	g.file, err = writer.New(out, fields, dict)
@@ -73,6 +94,8 @@ func node(c Column) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	physical := parquet.Types.Int64
 	switch c.Kind {
+	case Map:
+		return mapNode(c.Name)
 	case Bool:
 		return writer.NumberOf("bool").Node(c.Name, false)
 	case Int:
@@ -102,7 +125,7 @@ func (g *gatherer) add(ctx context.Context, b *batch) error {
 		for j, c := range g.columns {
 			to, at := j*g.height+g.rows, j*b.stride+from
 			copy(g.there[to:to+n], b.there[at:])
-			if c.Kind != Text {
+			if c.Kind != Text && c.Kind != Map {
 				copy(g.cells[to:to+n], b.cells[at:])
 				continue
 			}
@@ -138,11 +161,11 @@ func (g *gatherer) flush(ctx context.Context) error {
 	}
 	room.For(encoding) // the row group before left as much garbage
 	group := g.file.Group(int64(g.rows))
-	for lo := 0; lo < len(g.columns); lo += columnsAtOnce {
+	for lo := 0; lo < len(g.leaves); lo += columnsAtOnce {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		chunks, err := group.Columns(min(columnsAtOnce, len(g.columns)-lo))
+		chunks, err := group.Columns(min(columnsAtOnce, len(g.leaves)-lo))
 		if err != nil {
 			return err
 		}
@@ -150,7 +173,7 @@ func (g *gatherer) flush(ctx context.Context) error {
 		work.SetLimit(g.threads)
 		for i, c := range chunks {
 			work.Go(func() error {
-				if err := g.encode(c, lo+i); err != nil {
+				if err := g.encode(c, g.leaves[lo+i]); err != nil {
 					return err
 				}
 				return c.Finish()
@@ -186,8 +209,9 @@ func (g *gatherer) grow() error {
 	return g.opt.check(d, g.groups, ahead)
 }
 
-// encode writes column j of the rows gathered.
-func (g *gatherer) encode(c *writer.Chunk, j int) error {
+// encode writes a leaf of the rows gathered.
+func (g *gatherer) encode(c *writer.Chunk, l leaf) error {
+	j := l.column
 	cells, there := g.cells[j*g.height:][:g.rows], g.there[j*g.height:][:g.rows]
 	switch g.columns[j].Kind {
 	case Bool:
@@ -196,6 +220,8 @@ func (g *gatherer) encode(c *writer.Chunk, j int) error {
 		return put(c, cells, there, func(x cell) int64 { return int64(x) })
 	case Date:
 		return put(c, cells, there, func(x cell) int32 { return int32(int64(x)) })
+	case Map:
+		return putMap(c, cells, there, g.text, l.values)
 	case Text:
 		return put(c, cells, there, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
 	}

@@ -12,15 +12,6 @@ import (
 // sampleBytes is how much text the types are inferred from.
 const sampleBytes = 1 << 20
 
-// isNull reports whether a field of a column that is not text is a null.
-func isNull(s string) bool {
-	switch s {
-	case "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "Null", "null", "None":
-		return true
-	}
-	return false
-}
-
 // trim takes blanks off both ends.
 func trim(s string) string {
 	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
@@ -32,12 +23,8 @@ func trim(s string) string {
 	return s
 }
 
-// kindOf is the narrowest kind that holds a field.
+// kindOf is the narrowest kind that holds a field which is not missing, without blanks around it.
 func kindOf(s string) Kind {
-	s = trim(s)
-	if isNull(s) {
-		return Unknown
-	}
 	if k := kindOfWhole(s); k != Unknown {
 		return k
 	}
@@ -74,37 +61,34 @@ func kindOfTime(s string) Kind {
 	return Text
 }
 
-// parse reads a field as a value of a kind that is not text; null says that it is none, ok is
-// false where it does not fit.
-func parse(k Kind, s string) (c cell, null, ok bool) {
+// parse reads a field as a value of a kind that is not text; ok is false if it is none.
+func parse(k Kind, s string) (c cell, ok bool) {
 	switch k {
 	case Float:
 		if x, ok := parseFloat(s); ok {
-			return math.Float64bits(x), false, true
+			return math.Float64bits(x), true
 		}
 	case Int:
 		if x, ok := parseInt(s); ok {
-			return cell(x), false, true
+			return cell(x), true
 		}
 	case Uint:
 		if x, ok := parseUint(s); ok {
-			return x, false, true
+			return x, true
 		}
 	case Bool:
 		if x, ok := parseBool(s); ok {
-			return x, false, true
+			return x, true
 		}
 	default:
 		if x, ok := parseTime(k, trim(s)); ok {
-			return cell(x), false, true
+			return cell(x), true
 		}
 	}
-	if t := trim(s); isNull(t) {
-		return 0, true, true
-	} else if t != s {
+	if t := trim(s); t != s {
 		return parse(k, t)
 	}
-	return 0, false, false
+	return 0, false
 }
 
 func parseBool(s string) (cell, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -17,18 +18,22 @@ import (
 // a.b, and the values of an array a[0], a[1], …. A member that a line lacks is a null there.
 type ndjsonRows struct {
 	cutter
+	layout  *Layout
 	columns []Column
+	nulls   spellings
 	size    int64
 
-	once  sync.Once
-	index map[string]int // of the columns that are written
+	once    sync.Once
+	index   map[string]int  // of the columns that are written
+	parents map[string]bool // the objects and arrays that these are in
+	maps    map[string]int  // and those that are maps
 }
 
 // mostColumns bounds the columns: more are keys that should be values.
 const mostColumns = 1 << 20
 
-func newNDJSON(c cutter) (*ndjsonRows, error) {
-	r := &ndjsonRows{cutter: c}
+func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
+	r := &ndjsonRows{cutter: c, nulls: newSpellings(opt.Nulls), layout: opt.layout(false)}
 	first, err := r.sample(sampleBytes)
 	if err != nil {
 		return nil, err
@@ -41,14 +46,14 @@ func newNDJSON(c cutter) (*ndjsonRows, error) {
 	if err := r.observe(first, o); err != nil {
 		return nil, err
 	}
-	r.columns, r.size = o.columns, o.rows
+	r.columns, r.size = withoutParents(o.withMaps()), o.rows
 	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }
 
-// member is called with every value of an object: its column's name, and its text where it is a
-// string (quoted), or its JSON.
-type member func(name []byte, value []byte, quoted bool) error
+// member is called with every value of an object: its column's name, how much of it is the name of the object or array
+// that the value is in, and its text where it is a string (quoted), or its JSON.
+type member func(name []byte, within int, value []byte, quoted bool) error
 
 // each calls row before every object of a piece, with its line, and f with its members.
 func (r *ndjsonRows) each(p piece, row func(line int64) error, f member) error {
@@ -152,7 +157,7 @@ func walk(d *jsontext.Decoder, name []byte, f member) error {
 				return err
 			}
 		}
-		if err := f(name, value, quoted); err != nil {
+		if err := f(name, within, value, quoted); err != nil {
 			return err
 		}
 	}
@@ -185,30 +190,96 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 	return Text // beyond float64
 }
 
+// isMissing reports whether a value is spelled as a missing one, where spellings were given: JSON has a null of its own.
+func (r *ndjsonRows) isMissing(value []byte) bool {
+	return r.nulls.given && len(value) > 0 && r.nulls.hasText(string(value))
+}
+
 // observe implements rows.
 func (r *ndjsonRows) observe(p piece, o *observed) error {
-	return r.each(p, func(int64) error {
+	at := int64(0)
+	return r.each(p, func(line int64) error {
 		o.rows++
+		at = line
 		return nil
-	}, func(name, value []byte, quoted bool) error {
-		if j, ok := o.index[string(name)]; ok {
-			if c := &o.columns[j]; c.Kind != Text {
-				c.Kind = join(c.Kind, kindOfJSON(value, quoted))
+	}, func(name []byte, within int, value []byte, quoted bool) error {
+		object, isMember := objectOf(name, within)
+		kind := Unknown
+		if !r.isMissing(value) {
+			kind = kindOfJSON(value, quoted)
+		}
+		isNumber := kind == Unknown || kind.whole() || kind == Float
+		if j, ok := o.maps[string(object)]; ok && isMember {
+			if !isNumber {
+				return &misfit{column: o.columns[j].Name, kind: Map, value: string(value)}
 			}
 			return nil
 		}
-		if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
-			return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
+		if _, ok := o.index[string(name)]; !ok {
+			if o.named += len(name); len(o.columns) == mostColumns || o.named > r.mostNames() {
+				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", mostColumns, r.mostNames()>>20)
+			}
 		}
-		o.see(string(name), kindOfJSON(value, quoted))
+		j := o.column(name)
+		c, place := &o.columns[j], &o.places[j]
+		if isMember {
+			m := o.objects[string(object)]
+			if m == nil {
+				m = new(members)
+				o.objects[string(object)] = m
+			}
+			m.add(o.rows, !place.met, isNumber)
+		}
+		if !place.met {
+			place.met, place.object, place.isMember = true, string(object), isMember
+		}
+		if c.Kind != Text {
+			c.see(kind, string(value), at)
+		}
 		return nil
 	})
+}
+
+// withoutParents are the columns but those that are null wherever they are no object or array: their members and
+// values are columns.
+func withoutParents(columns []Column) []Column {
+	parents := map[string]bool{}
+	for _, c := range columns {
+		if c.Kind == Unknown {
+			parents[c.Name] = false
+		}
+	}
+	if len(parents) == 0 {
+		return columns
+	}
+	for _, c := range columns {
+		markParents(c.Name, func(parent string) {
+			if _, null := parents[parent]; null {
+				parents[parent] = true
+			}
+		})
+	}
+	return slices.DeleteFunc(columns, func(c Column) bool { return c.Kind == Unknown && parents[c.Name] })
+}
+
+// markParents calls mark with the names of the objects and arrays that a value may be in.
+func markParents(name string, mark func(parent string)) {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '.' || name[i] == '[' {
+			mark(name[:i])
+		}
+	}
 }
 
 // parse implements rows.
 func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	b.reset(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
-	r.once.Do(func() { r.index = newObserved(columns).index }) // of one writing
+	r.once.Do(func() { // of one writing
+		r.index, r.parents, r.maps = newObserved(columns).index, map[string]bool{}, mapsOf(columns)
+		for _, c := range columns {
+			markParents(c.Name, func(parent string) { r.parents[parent] = true })
+		}
+	})
 	index := r.index
 	last := make([]int, len(columns)) // row that last had the member, from 1
 	next := 0                         // where the next member stands most likely
@@ -219,11 +290,19 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 		}
 		next = 0
 		return nil
-	}, func(name, value []byte, quoted bool) error {
+	}, func(name []byte, within int, value []byte, quoted bool) error {
+		if object, ok := objectOf(name, within); ok && len(r.maps) > 0 {
+			if j, ok := r.maps[string(object)]; ok {
+				return addNumber(b, &columns[j], j*b.stride+started-1, keyOf(name, within), value, quoted)
+			}
+		}
 		j := next
 		if j >= len(columns) || columns[j].Name != string(name) {
 			var ok bool
 			if j, ok = index[string(name)]; !ok {
+				if !quoted && string(value) == "null" && r.parents[string(name)] {
+					return nil
+				}
 				return &misfit{column: string(name), added: true}
 			}
 		}
@@ -232,18 +311,23 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 			return fmt.Errorf("the member %q is there twice", name)
 		}
 		last[j] = started
-		c, at := columns[j], j*b.stride+started-1
-		isNull := !quoted && string(value) == "null"
+		c, at := &columns[j], j*b.stride+started-1
+		isNull := !quoted && string(value) == "null" || r.isMissing(value)
 		switch {
 		case isNull:
+		case c.Kind == Map:
+			return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
+		case !quoted && c.changes(string(value)):
+			return &misfit{column: c.Name, kind: c.Kind, value: string(value), spelt: true}
 		case c.Kind == Text:
 			b.setText(at, string(value))
 		default:
-			v, null, ok := parse(c.Kind, string(value))
-			if times := c.Kind >= Date; !ok || null || quoted != times {
-				return &misfit{column: c.Name, kind: c.Kind, value: string(value)}
+			v, ok := parse(c.Kind, string(value))
+			isMissing := !ok && c.fixed && r.nulls.hasText(string(value))
+			if times := c.Kind >= Date; !ok && !isMissing || !c.fixed && quoted != times {
+				return &misfit{column: c.Name, kind: c.Kind, value: string(value), fixed: c.fixed}
 			}
-			b.cells[at], b.there[at] = v, true
+			b.cells[at], b.there[at] = v, ok
 		}
 		return nil
 	})
@@ -251,7 +335,19 @@ func (r *ndjsonRows) parse(p piece, columns []Column, b *batch) error {
 	return err
 }
 
+// addNumber adds a member of an object that is a map.
+func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) error {
+	if !quoted && string(value) == "null" {
+		return b.addEntry(at, key, 0, true)
+	}
+	x, ok := parseFloat(string(value))
+	if quoted || !ok {
+		return &misfit{column: c.Name, kind: Map, value: string(value)}
+	}
+	return b.addEntry(at, key, x, false)
+}
+
 // about implements rows.
 func (r *ndjsonRows) about() Table {
-	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size}
+	return Table{Format: "NDJSON", Columns: r.columns, Sample: r.size, Layout: r.layout}
 }

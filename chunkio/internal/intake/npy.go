@@ -37,6 +37,9 @@ func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
 		}
 		e := stream.Dataf(r.name, "%w", err)
 		e.Remedy = stream.PlainText("write the array again with numpy.save")
+		if u, ok := errors.AsType[*unreadArray](err); ok {
+			e.Remedy = stream.PlainText("of the array a, save " + u.save)
+		}
 		return nil, e
 	}
 	if r.head.fortran && at == nil {
@@ -113,7 +116,7 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 			if f.list {
 				name = fmt.Sprintf("%s[%d]", f.name, e)
 			}
-			r.columns = append(r.columns, Column{name, f.kind()})
+			r.columns = append(r.columns, Column{Name: name, Kind: f.kind()})
 		}
 	}
 	return nil
@@ -121,7 +124,7 @@ func (r *npyRows) nameColumns(opt Options, c cutter) error {
 
 // about implements rows.
 func (r *npyRows) about() Table {
-	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped}
+	return Table{Format: "a NumPy array", Columns: r.columns, LeftOut: r.head.skipped, Before: r.head.before}
 }
 
 // observe implements rows: the header has told all.

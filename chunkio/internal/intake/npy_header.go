@@ -18,6 +18,7 @@ import (
 type npyHeader struct {
 	fields  []npyField
 	skipped []stream.LeftOut // fields whose values are no column's
+	before  []int            // of those, how many columns of fields stand before each
 	fortran bool
 	rows    int64
 	size    int64 // bytes of a row
@@ -33,6 +34,32 @@ type npyField struct {
 	big    bool  // the most significant byte comes first
 	size   int64
 	offset int64 // in the row
+}
+
+// unreadArray is an array that is whole and cannot be read, and what of it can be saved and read instead.
+type unreadArray struct{ what, save string }
+
+func (u *unreadArray) Error() string { return u.what }
+
+// unreadType is an unreadArray of a type, as numpy writes it.
+func unreadType(name string, typ byte) *unreadArray {
+	u := &unreadArray{fmt.Sprintf("values of type %q cannot be read: want numbers, booleans or texts", name), "the numbers in it, as a.astype('float64')"}
+	switch typ {
+	case 'M':
+		u.save = "its seconds since 1970, (a - numpy.datetime64(0, 's')) / numpy.timedelta64(1, 's')"
+	case 'm':
+		u.save = "its seconds, a / numpy.timedelta64(1, 's')"
+	case 'c':
+		u.save = "both parts side by side, numpy.column_stack([a.real, a.imag])"
+	case 'f':
+		u.save = "a.astype('float64')"
+	case 'V':
+		u.save = "its bytes as numbers, a.view('uint8').reshape(len(a), -1), or, if these are bfloat16, what astype('float32') makes of them"
+	case 'O':
+		u.what = "objects of Python cannot be read"
+		u.save = "a.astype('float64') if all are numbers, or the table as text, pandas.DataFrame(a).to_csv('a.csv', index=False)"
+	}
+	return u
 }
 
 // kind is the kind of the field's columns.
@@ -137,7 +164,11 @@ func parseNPY(text string) (h npyHeader, err error) {
 		}
 	}
 	if len(dims) < 1 || len(dims) > 2 {
-		return h, fmt.Errorf("an array of %d dimensions: want rows and columns, or one column; reshape it to (rows, -1)", len(dims))
+		save := "a.reshape(len(a), -1)"
+		if len(dims) == 0 {
+			save = "a.reshape(1)"
+		}
+		return h, &unreadArray{fmt.Sprintf("an array of %d dimensions: want rows and columns, or one column", len(dims)), save}
 	}
 	h.rows = dims[0]
 	if err := h.describe(dict["descr"]); err != nil {
@@ -179,7 +210,7 @@ func (h *npyHeader) describe(descr any) error {
 
 // structured reads the fields of a structured type: (name, type) or (name, type, shape).
 func (h *npyHeader) structured(fields []any) error {
-	seen := map[string]bool{}
+	seen, columns := map[string]bool{}, 0
 	for _, x := range fields {
 		t, ok := x.([]any)
 		if !ok || len(t) < 2 || len(t) > 3 {
@@ -191,7 +222,7 @@ func (h *npyHeader) structured(fields []any) error {
 		}
 		typ, ok := t[1].(string)
 		if !ok {
-			return fmt.Errorf("field %s is a structure itself; flatten it", name)
+			return &unreadArray{fmt.Sprintf("field %s is a structure itself", name), "numpy.lib.recfunctions.structured_to_unstructured(a), if all are numbers"}
 		}
 		f, err := parseType(typ)
 		if err != nil {
@@ -226,13 +257,10 @@ func (h *npyHeader) structured(fields []any) error {
 		}
 		seen[name] = true
 		if f.why != nil {
-			h.skipped = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()})
+			h.skipped, h.before = append(h.skipped, stream.LeftOut{Name: name, Why: f.why.Error()}), append(h.before, columns)
 			continue
 		}
 		h.fields = append(h.fields, f)
-	}
-	columns := 0
-	for _, f := range h.fields {
 		columns += f.count
 	}
 	if columns > mostColumns {
@@ -244,7 +272,7 @@ func (h *npyHeader) structured(fields []any) error {
 // widen makes a row of so many elements.
 func (h *npyHeader) widen(d int64) error {
 	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].list {
-		return errors.New("a structured type in two dimensions: want one row of fields for each element")
+		return &unreadArray{"a structured type in two dimensions: want one row of fields for each element", "a.reshape(-1)"}
 	}
 	f := &h.fields[0]
 	if d < 1 || d > 1<<24 || f.size*d > 1<<30 {
@@ -257,9 +285,8 @@ func (h *npyHeader) widen(d int64) error {
 
 // parseType reads a type as <f8. One of a known size whose values are neither numbers nor texts has a why.
 func parseType(s string) (f npyField, err error) {
-	refused := fmt.Errorf("values of type %q cannot be read: want numbers, booleans or texts", s)
 	if len(s) < 2 {
-		return f, refused
+		return f, unreadType(s, 0)
 	}
 	order, typ := s[0], s[1]
 	digits := s[2:]
@@ -269,11 +296,9 @@ func parseType(s string) (f npyField, err error) {
 	if typ == 'M' || typ == 'm' { // and a unit in brackets
 		digits, _, _ = strings.Cut(digits, "[")
 	}
+	refused := unreadType(s, typ)
 	size, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
-		if typ == 'O' {
-			refused = errors.New("objects of Python cannot be read: save an array of numbers")
-		}
 		return f, refused
 	}
 	f.typ, f.big, f.size = typ, order == '>', int64(size)

@@ -3,13 +3,16 @@ package intake
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -84,6 +87,9 @@ func TestNPYFieldsThatCannotBeRead(t *testing.T) {
 	if strings.Join(left, " ") != "e m c l v" || !strings.Contains(table.LeftOut[0].Why, `"<M8[ns]" cannot be read`) {
 		t.Errorf("left out: %v", table.LeftOut)
 	}
+	if want := []int{1, 2, 2, 2, 2}; !slices.Equal(table.Before, want) { // behind a, and behind a and b
+		t.Errorf("so many columns stand before those left out: %v, want %v", table.Before, want)
+	}
 }
 
 // Texts that are none of Unicode are refused with their place: made valid, different ones would be one.
@@ -150,5 +156,37 @@ func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 		if _, err := parseNPY(head); err == nil || !strings.Contains(err.Error(), "escape") {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+}
+
+// TestUnreadArrays: of an array of a type that cannot be read, the advice makes one that can. The bytes of both are those
+// of numpy 1.24.2: of ['2024-01-01T00:00:00.5', NaT], [1.5 s, NaT], [1+2j, 3-4j], and b'ab', b'cd'; the second are what
+// it saves of the advice. NaT is a missing value there, and not the smallest integer.
+func TestUnreadArrays(t *testing.T) {
+	bytesOf := func(s string) []byte { return must.Get(hex.DecodeString(s))(t) }
+	for _, c := range []struct {
+		typ, data    string
+		advice       string
+		saved, bytes string
+		want         []string
+	}{
+		{"<M8[ns]", "0065321f1710a6170000000000000080", "(a - numpy.datetime64(0, 's')) / numpy.timedelta64(1, 's')",
+			"'<f8', 'fortran_order': False, 'shape': (2,)", "000020208064d941000000000000f87f", []string{"x double: 1704067200.5|NaN"}},
+		{"<m8[ms]", "dc050000000000000000000000000080", "a / numpy.timedelta64(1, 's')",
+			"'<f8', 'fortran_order': False, 'shape': (2,)", "000000000000f83f000000000000f87f", []string{"x double: 1.5|NaN"}},
+		{"<c16", "000000000000f03f0000000000000040000000000000084000000000000010c0", "numpy.column_stack([a.real, a.imag])",
+			"'<f8', 'fortran_order': False, 'shape': (2, 2)", "000000000000f03f0000000000000040000000000000084000000000000010c0", []string{"x[0] double: 1|3", "x[1] double: 2|-4"}},
+		{"|V2", "61626364", "a.view('uint8').reshape(len(a), -1)",
+			"'|u1', 'fortran_order': False, 'shape': (2, 2)", "61626364", []string{"x[0] double: 97|99", "x[1] double: 98|100"}},
+	} {
+		_, _, err := taken(NPY, []byte(npy("{'descr': '"+c.typ+"', 'fortran_order': False, 'shape': (2,), }", bytesOf(c.data))), Options{})
+		if err == nil || !strings.Contains(err.Error(), "of the array a, save ") || !strings.Contains(err.Error(), c.advice) {
+			t.Errorf("%s: %v, want the advice %s", c.typ, err, c.advice)
+		}
+		wants(t, NPY, npy("{'descr': "+c.saved+", }", bytesOf(c.bytes)), Options{}, c.want...)
+	}
+	_, _, err := taken(NPY, []byte(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 2), }", []float64{0, 1, 2, 3})), Options{})
+	if err == nil || !strings.Contains(err.Error(), "a.reshape(len(a), -1)") {
+		t.Errorf("three dimensions: %v", err)
 	}
 }

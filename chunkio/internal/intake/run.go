@@ -27,31 +27,54 @@ type rows interface {
 	about() Table
 }
 
+// place is where a column of JSON stands.
+type place struct {
+	met      bool   // in these rows
+	object   string // or array, that it is in
+	isMember bool   // of an object
+}
+
 // observed is what rows have told of the columns so far.
 type observed struct {
 	columns []Column
 	index   map[string]int
 	rows    int64
-	named   int // bytes of the names that were seen, not told before
+	spelled []string     // missing values
+	turned  map[int]turn // columns of values of another kind that a text has made text
+	named   int          // bytes of the names that were seen, not told before
+
+	objects map[string]*members // of JSON, by name
+	places  []place             // by column
+	maps    map[string]int      // the columns that are maps, by their objects
 }
 
 func newObserved(columns []Column) *observed {
-	o := &observed{columns: slices.Clone(columns), index: make(map[string]int, len(columns))}
+	o := &observed{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*members{}, maps: mapsOf(columns)}
+	o.places = make([]place, len(columns))
 	for j, c := range columns {
 		o.index[c.Name] = j
 	}
 	return o
 }
 
-// see adds a value of a kind.
-func (o *observed) see(name string, k Kind) {
-	j, ok := o.index[name]
+// column is the place of the column of a name, a new one where there is none.
+func (o *observed) column(name []byte) int {
+	j, ok := o.index[string(name)]
 	if !ok {
 		j = len(o.columns)
-		o.index[name] = j
-		o.columns = append(o.columns, Column{Name: name})
+		o.columns = append(o.columns, Column{Name: string(name)})
+		o.index[o.columns[j].Name] = j
+		o.places = append(o.places, place{})
 	}
-	o.columns[j].Kind = join(o.columns[j].Kind, k)
+	return j
+}
+
+// see adds a value of a kind.
+func (c *Column) see(k Kind, s string, line int64) {
+	if k.whole() || k == Float {
+		c.note(s, line)
+	}
+	c.Kind = join(c.Kind, k)
 }
 
 // Output is where a Table is written to: Restart empties it.
@@ -63,15 +86,24 @@ type Output interface {
 // Write takes in an input and writes it as Parquet to out. Errors about the rows are
 // *stream.DataError that name the line.
 func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
+	if in.Format == NPY || in.Format == Avro { // which tell their types
+		opt.TextOptions = TextOptions{}
+	}
+	var err error
+	if opt.rules, err = opt.overrules(); err != nil {
+		return nil, err
+	}
 	t, columns, err := write(ctx, in, out, nil, opt)
 	wrong, ok := errors.AsType[*misfit](err)
-	if !ok {
+	switch {
+	case !ok:
 		return t, err
+	case wrong.fixed && wrong.kind != Local: // times may still turn out to have zones
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
+	case in.Once:
+		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", wrong.orMissing()))
 	}
-	if in.Once {
-		return nil, wrong.error(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then"))
-	}
-	wider, err := lookThrough(ctx, in, columns, opt)
+	wider, turned, err := lookThrough(ctx, in, columns, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +112,22 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	}
 	t, _, err = write(ctx, in, out, wider, opt)
 	if wrong, ok := errors.AsType[*misfit](err); ok {
-		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or leave the column out with {exclude}"))
+		return nil, wrong.error(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", wrong.orMissing()))
+	}
+	if err == nil {
+		t.addTurned(in.Name, columns, turned)
 	}
 	return t, err
+}
+
+// orMissing adds to a remedy that the value may stand for a missing one.
+func (m *misfit) orMissing() stream.Text {
+	const longest = 20
+	v := trim(m.value)
+	if m.added || v == "" || len(v) > longest {
+		return stream.Text{}
+	}
+	return stream.Textf("; where %q stands for a missing value, give {null-values} %s", v, NullsWith(nil, v))
 }
 
 func (m *misfit) error(path string, remedy stream.Text) error {
@@ -93,9 +138,9 @@ func (m *misfit) error(path string, remedy stream.Text) error {
 
 // lookThrough reads all of the input for the kinds of its columns. A column of the sample becomes
 // text only where the options let it.
-func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([]Column, error) {
+func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turn, err error) {
 	seen := newObserved(sample)
-	err := withRows(in, opt, func(r rows, _ hash.Hash64) error {
+	err = withRows(in, opt, func(r rows, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.next(nil)
 			if errors.Is(err, io.EOF) {
@@ -124,7 +169,13 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) ([
 			}
 		}
 	}
-	return seen.columns, err
+	if wrong, ok := errors.AsType[*misfit](err); ok {
+		err = wrong.error(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
+	}
+	if in.Format == NDJSON {
+		seen.columns = withoutParents(seen.withMaps())
+	}
+	return seen.columns, seen.turned, err
 }
 
 // withRows opens an input and calls f with its rows and the digest of the bytes read.
@@ -139,9 +190,9 @@ func withRows(in Input, opt Options, f func(rows, hash.Hash64) error) error {
 	var r rows
 	switch in.Format {
 	case CSV, TSV:
-		r, err = newCSV(c, in.Format == TSV)
+		r, err = newCSV(c, in.Format == TSV, opt)
 	case NDJSON:
-		r, err = newNDJSON(c)
+		r, err = newNDJSON(c, opt)
 	case NPY:
 		r, err = newNPY(c, in.At, opt)
 	case Avro:
@@ -167,12 +218,21 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		used = columns
 		written := make([]Column, len(columns))
 		for j, c := range columns {
-			written[j] = Column{c.Name, opt.settled(c)}
+			written[j] = opt.settle(c)
 			opt.names += int64(len(c.Name))
 		}
-		t.Columns = written
+		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written), mapDoubts(written))
+		if t.Layout != nil && t.Layout.Separator != 0 {
+			t.Layout.Names = namesIn(written)
+		}
 		if len(written) == 0 {
 			return noColumn(in.Name, about.LeftOut)
+		}
+		if read := min(in.Bytes, sampleBytes); in.Format == NDJSON && read > 0 {
+			perByte := int64(len(written)) * about.Sample / read
+			if perByte > emptyShare && perByte > emptyCells/in.Bytes {
+				return errMostlyEmpty(in.Name, len(written))
+			}
 		}
 		if err := opt.check(len(written), 1, 1); err != nil {
 			return err
@@ -181,6 +241,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		if err != nil {
 			return err
 		}
+		g.name = in.Name
 		if err := g.run(ctx, r); err != nil {
 			return err
 		}
@@ -193,6 +254,13 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 		return nil
 	})
 	return t, used, err
+}
+
+// errMostlyEmpty refuses more columns than rows have anything for.
+func errMostlyEmpty(path string, columns int) error {
+	e := stream.Dataf(path, "the rows have %d columns, nearly all of them empty, with more than %d cells for every byte of the text: keys of objects are data", columns, emptyShare)
+	e.Remedy = stream.PlainText("write such objects as arrays of keys and values; those of numbers alone are read as a map, if their keys keep growing")
+	return e
 }
 
 // noColumn says that nothing can be read, and why the first column cannot.
@@ -288,7 +356,9 @@ func (g *gatherer) run(ctx context.Context, r rows) error {
 				return ctx.Err()
 			}
 			group.Go(func() error {
-				w.err = r.parse(w.piece, g.columns, w.batch)
+				if w.err = r.parse(w.piece, g.columns, w.batch); w.err == nil {
+					g.nulls.clearNumbers(w.batch, g.columns)
+				}
 				close(w.done)
 				<-g.slots
 				return nil
@@ -307,6 +377,10 @@ func (g *gatherer) run(ctx context.Context, r rows) error {
 				return w.err
 			}
 			g.taken += int64(len(w.piece.data))
+			g.filled += int64(w.batch.rows) * int64(len(g.columns))
+			if g.filled > emptyCells && g.filled > emptyShare*g.taken {
+				return errMostlyEmpty(g.name, len(g.columns))
+			}
 			if err := g.add(ctx, w.batch); err != nil {
 				return err
 			}

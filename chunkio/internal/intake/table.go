@@ -21,11 +21,12 @@ const (
 	Local // microseconds since 1970, in a time zone that nobody knows
 	UTC   // microseconds since 1970
 	Text
+	Map // of texts to numbers
 )
 
 // String is the kind as people call it.
 func (k Kind) String() string {
-	return [...]string{"nothing but nulls", "true or false", "a whole number", "a whole number", "a whole number from 0 on", "a number", "a date", "a time", "a time with its zone", "text"}[k]
+	return [...]string{"nothing but nulls", "true or false", "a whole number", "a whole number", "a whole number from 0 on", "a number", "a date", "a time", "a time with its zone", "text", "a map of numbers"}[k]
 }
 
 // whole tells the kinds of whole numbers.
@@ -50,6 +51,13 @@ func join(a, b Kind) Kind {
 type Column struct {
 	Name string
 	Kind Kind
+	Why  string // why it is text though its values are numbers
+
+	spelled spelling  // marks of the numbers that were looked at
+	shows   *specimen // of a mark of identifiers
+	watch   spelling  // marks of further numbers that would change its kind
+	fixed   bool      // the kind is asked for
+	object  string    // of a map: the object that it is, empty for the rows themselves
 }
 
 // Table is what was taken in.
@@ -61,8 +69,12 @@ type Table struct {
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
+	Why     []string         // by column: the reason that it is text; nil where none has one
+	Spelled []string         // the spellings of missing values that the sample has, but the empty one
 	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read
+	Before  []int            // of those, how many of Columns stand before each
+	Layout  *Layout          // of CSV and NDJSON, else nil
 	Memory  int64            // that writing it held, as planned
 	Least   int64            // and would have held at least
 }
@@ -86,6 +98,8 @@ type TextOptions struct {
 	Types  []string // COLUMN=TYPE each
 	Text   []string // columns, by name or glob, that are text whatever their values look like
 	Nulls  []string // the spellings of a missing value, in place of the usual ones
+	// Recorded tells that some come from the record of a run, whose input may have had other columns.
+	Recorded bool
 }
 
 // Options say how to take in.
@@ -97,22 +111,20 @@ type Options struct {
 	Exact func(column string) bool
 	// Text tells the columns that may become text where a value is no number: nobody asks for
 	// their numbers. Nil means none.
-	Text    func(column string) bool
-	Threads int
-	Memory  int64 // bytes in all
+	Text func(column string) bool
+	// Asked tells the columns whose numbers are asked for by name, whatever they look like. Nil means none.
+	Asked func(column string) bool
+	// Identifier tells the columns that have identifiers in another file of the same input. Nil means none.
+	Identifier func(column string) bool
+	Threads    int
+	Memory     int64 // bytes in all
+
+	// Settled is how the first rows of CSV files are read, which the first file of an input settles for the others; nil
+	// judges each by itself.
+	Settled *Header
 
 	names int64 // bytes of the names of all columns, once they are known
-}
-
-// settled is the kind that a column is written as.
-func (o Options) settled(c Column) Kind {
-	switch {
-	case c.Kind == Unknown, c.Kind.whole() && (o.Exact == nil || !o.Exact(c.Name)):
-		return Float
-	case c.Kind == Count:
-		return Int
-	}
-	return c.Kind
+	rules []overrule
 }
 
 // cell is a value of a batch: bits of an int64, a uint64 or a float64, or where a text lies.

@@ -338,7 +338,7 @@ func (s *schema) settleWidths() {
 		switch {
 		case c.Why != "":
 		case c.Width == widthUnknown:
-			c.Why = "every list is null"
+			c.Why = "every list is null or empty"
 		default:
 			c.Why = format.WhyVarying
 		}

@@ -119,7 +119,7 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
 		for i, r := range rows {
 			at := first - from + int64(i)
-			if r.null {
+			if r.null || r.from == r.to {
 				for _, d := range dst {
 					if d != nil {
 						d[at] = format.Null
@@ -215,7 +215,7 @@ func (g *group) listWidth(ctx context.Context, c *column) (int, error) {
 		for _, r := range rows {
 			n := r.to - r.from
 			switch {
-			case r.null:
+			case r.null || n == 0:
 			case width < 0:
 				width = n
 			case width != n:

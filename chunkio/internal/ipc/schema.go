@@ -158,6 +158,20 @@ func parseSchema(t flat, shape schemaShape) (*schema, error) {
 		s.addColumns(f, f.name, nil)
 	}
 	s.addEntries()
+	pandas, found := flat{}, false // one value is made of many that a hostile file may name
+	for pair := range t.tables(2) {
+		if pair.stringLength(0) == len(format.PandasKey) && pair.string(0) == format.PandasKey {
+			pandas, found = pair, true
+		}
+	}
+	value := ""
+	if found {
+		value = pandas.string(1)
+	}
+	format.MarkIndex(func(yield func(*format.Leaf) bool) {
+		for i := 0; i < s.visible && yield(&s.columns[i].Leaf); i++ {
+		}
+	}, value)
 	return s, nil
 }
 

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
+	"github.com/apache/arrow/go/v15/parquet"
+
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -68,6 +72,9 @@ func (g *rowGroup) decode(ctx context.Context, l int, from, to int64, dst [][]fl
 		}
 		width := int64(lf.Width)
 		e := g.entries(col, buf)
+		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
+			return g.decodeGaps(ctx, e, l, from, to, dst)
+		}
 		if err := g.seek(e, l, from*width, to*width); err != nil {
 			return err
 		}
@@ -129,6 +136,49 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
+// DecodeTextKeys implements format.TextKeyed. The number of a key in a dictionary is asked for once.
+func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
+	at, ok := g.file.entries[l]
+	if !ok || !g.file.leaf[l].TextKeys {
+		return g.file.place(errors.New("no map of texts"), g.number, g.file.leaf[l].Name)
+	}
+	lf, col := &g.file.leaf[at], g.file.columns[at]
+	if why := g.file.undecodable(g.number, &col); why != "" {
+		return g.file.place(errors.New(why), g.number, lf.Name)
+	}
+	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
+	return g.run(lf, from, to, func(buf *scratch) error {
+		t := new(text.List)
+		listed := g.file.foot.groups[g.number].chunks[col.index].encodings
+		col.texts, col.single = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
+		e := g.entries(&col, buf)
+		row, err := g.seekRow(e, at, from)
+		if err != nil {
+			return err
+		}
+		var known []float64 // of the dictionary; NaN where it was not asked for
+		e.numbers = func(found []float64) {
+			for len(known) < t.Fixed {
+				known = append(known, math.NaN())
+			}
+			for i, x := range found {
+				id := int(x)
+				switch {
+				case id >= len(known):
+					found[i] = number(t.Value(id))
+				default:
+					if math.IsNaN(known[id]) {
+						known[id] = number(t.Value(id))
+					}
+					found[i] = known[id]
+				}
+			}
+			t.Cut(t.Fixed)
+		}
+		return e.readLists(ctx, row, from, to, dst)
+	})
+}
+
 func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	lf, col := &g.file.leaf[l], &g.file.columns[l]
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
@@ -137,23 +187,9 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
 		e := g.entries(col, buf)
-		e.end = e.pages.info.Values
-		row := int64(-1) // of the last entry read
-		if from > 0 && !col.chained() {
-			marks, err := g.pageMarks(markKey{l, true}, col, buf)
-			if err != nil {
-				return err
-			}
-			first := 0
-			for i, m := range marks {
-				if m.rows <= from {
-					first = i
-				}
-			}
-			if err := e.pages.jump(marks, first, len(marks)); err != nil {
-				return err
-			}
-			e.pos, row = marks[first].seen, marks[first].rows-1
+		row, err := g.seekRow(e, l, from)
+		if err != nil {
+			return err
 		}
 		return e.readLists(ctx, row, from, to, dst)
 	})

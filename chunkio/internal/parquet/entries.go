@@ -24,6 +24,8 @@ type entries struct {
 	left     int   // entries left in the current page
 	full     bool  // none of them is null
 	def, rep hybrid
+
+	numbers func(found []float64) // puts the numbers of texts in place of those of a list; nil for others
 }
 
 // unevenError says that an entry does not belong to a whole list of the width expected.
@@ -196,9 +198,10 @@ func (e *entries) checkThere(levels []uint8, uneven *unevenError) *unevenError {
 			break
 		}
 		switch {
+		case e.width == 1: // a null or empty list stands as one null element
 		case d+1 == e.col.exists:
 			return &unevenError{entry: at}
-		case d < e.col.exists && e.width > 1:
+		case d < e.col.exists:
 			return &unevenError{entry: at, length: -1}
 		}
 	}
@@ -258,6 +261,9 @@ func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *forma
 		found := grow(&e.buf.table, present)
 		if err := e.values.read(found); err != nil {
 			return err
+		}
+		if e.numbers != nil {
+			e.numbers(found)
 		}
 		for i, d := range levels {
 			if reps[i] != 0 && row < 0 {

@@ -62,6 +62,10 @@ func Open(in format.Input, memory int64) (*File, error) {
 		for i, at := range f.entries {
 			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
 		}
+		format.MarkIndex(func(yield func(*format.Leaf) bool) {
+			for i := 0; i < f.visible && yield(&f.leaf[i]); i++ {
+			}
+		}, foot.pandas)
 		return nil
 	})
 	if err != nil {
@@ -267,9 +271,14 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 				width = 0
 			}
 		}
+		if width == 0 && (nulls > 0 || !known) {
+			beside, err := f.widthBesideGaps(l, c)
+			if err != nil {
+				return err
+			}
+			width = int64(beside)
+		}
 		switch {
-		case width == 0 && nulls > 0: // a null list takes one entry, whatever the others' length
-			l.Why = format.WhyVarying + ", or some of them null"
 		case width == 0:
 			l.Why = format.WhyVarying
 		case width < 0:
@@ -286,8 +295,11 @@ func (f *File) complete(l *format.Leaf, c *column) error {
 // completeMap adds to a map what its keys and values tell.
 func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 	l.Scratch, l.Packed = 0, 0
-	for _, side := range pair {
+	for i, side := range pair {
 		l.Scratch = max(l.Scratch, side.Scratch)
+		if i == 0 && l.TextKeys {
+			l.Scratch = max(l.Scratch, side.TextScratch)
+		}
 		l.Packed += side.Packed
 		l.PerRow = max(l.PerRow, side.PerRow)
 		if side.Refused && l.NoEntries == "" {

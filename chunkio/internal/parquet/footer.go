@@ -32,6 +32,7 @@ type footer struct {
 	strange map[schema.Node]*strangeType
 	rows    int64
 	ordered []bool // by column: its bounds are in the order of its type
+	pandas  string // what pandas tells of the columns, see format.MarkIndex
 	packed  bool   // pages of version 2 are compressed, whatever they say themselves
 	raw     []byte // for statistics, which few ask for
 	groups  []groupMeta
@@ -78,6 +79,8 @@ func (f *footer) parse(shape footerShape) (err error) {
 			}
 		case id == 4 && typ == thriftList:
 			f.groups = c.rowGroups(shape)
+		case id == 5 && typ == thriftList:
+			f.pandas = c.keyValue(format.PandasKey)
 		case id == 6 && typ == thriftBinary:
 			f.packed = strings.HasPrefix(string(c.binary()), packedBy)
 		case id == 7 && typ == thriftList:
@@ -97,6 +100,32 @@ func (f *footer) parse(shape footerShape) (err error) {
 // packedBy begins the name of a writer whose pages of version 2 say that they are not compressed, and are
 // (ARROW-10353): Arrow C++ before 3.0, which called itself so, and later parquet-cpp-arrow.
 const packedBy = "parquet-cpp version "
+
+// keyValue is the value of a key in a list of KeyValue; empty where there is none.
+func (c *compact) keyValue(key string) (value string) {
+	elem, n := c.list()
+	if elem != thriftStruct {
+		c.skipElements(elem, n, 1)
+		return ""
+	}
+	for range n {
+		var pair [3][]byte
+		c.record(nil, func(id int64, typ byte) bool {
+			if typ != thriftBinary || id != 1 && id != 2 {
+				return false
+			}
+			pair[id] = c.binary()
+			return true
+		})
+		if string(pair[1]) == key {
+			value = string(pair[2])
+		}
+		if c.err != nil {
+			return ""
+		}
+	}
+	return value
+}
 
 // columnOrders parses a list of ColumnOrder: which columns have the order of their type.
 func (c *compact) columnOrders() (ordered []bool) {

@@ -208,7 +208,13 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 		inner.list(p, name)
 		types[i], whys[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
 	}
-	if l.NoEntries = format.NotEntries(types[0], types[1], whys[0]+whys[1]); l.NoEntries == "" {
+	keys := types[0]
+	if l.TextKeys = keys == "string"; l.TextKeys {
+		keys, whys[0] = "int64", ""
+	}
+	if l.NoEntries = format.NotEntries(keys, types[1], whys[0]+whys[1]); l.NoEntries != "" {
+		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], whys[0]+whys[1]), false
+	} else {
 		l.Entries = types[1]
 		f.entries[len(f.leaves)-1] = inner
 	}

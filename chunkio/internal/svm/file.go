@@ -23,11 +23,12 @@ const (
 // Table is what one reading of a text made of it: rows in a spool, which stay as they are
 // whatever happens to the text.
 type Table struct {
-	spool  Spool
-	groups []extent
-	rows   []int64 // of the groups
-	digest uint64  // of the text
-	name   string  // of the entries, where they are no text's: then there are no labels
+	spool   Spool
+	groups  []extent
+	rows    []int64 // of the groups
+	digest  uint64  // of the text
+	noLabel string  // why the labels are no column; empty where each row has one
+	name    string  // of the entries, where they are no text's: then there are no labels
 }
 
 // entries is the leaf of the entries.
@@ -74,7 +75,7 @@ func (f *File) Leaves() []format.Leaf {
 		return []format.Leaf{entries}
 	}
 	return []format.Leaf{
-		{Name: Label, Type: "double", Width: 1, Nulls: 0, MaybeNaN: true, Scratch: scratchBytes, TextScratch: scratchBytes},
+		{Name: Label, Type: "double", Why: f.noLabel, NoClass: f.noLabel, Width: 1, Nulls: 0, MaybeNaN: true, Scratch: scratchBytes, TextScratch: scratchBytes},
 		entries,
 	}
 }

@@ -77,8 +77,11 @@ func (p *parser) place(err error) error {
 	if errors.As(err, new(*stream.MemoryError)) {
 		return err
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return stream.Dataf(p.path, "line %d: %w: is the file cut off?", p.words.line, err)
+	}
 	e := stream.Dataf(p.path, "line %d: %w", p.words.line, err)
-	e.Remedy = stream.PlainText("a row is: label index:value index:value …, with indices that ascend")
+	e.Remedy = stream.PlainText("a row is: label index:value index:value …, with indices that ascend; several labels are separated by commas")
 	return e
 }
 
@@ -97,17 +100,22 @@ func (p *parser) row() (bool, error) {
 			return false, err
 		}
 	}
-	label, ok := number(word)
-	if !ok {
-		return false, fmt.Errorf("the label %q is no number", word)
-	}
-	last := -1
-	for {
-		word, err := p.words.next()
-		if err != nil {
-			return false, err
+	label, one := number(word)
+	if !one {
+		if !p.seesLabels(word) {
+			return false, fmt.Errorf("the label %q is no number", word)
 		}
-		if word == nil {
+		label = math.NaN()
+	}
+	last, isEntry := -1, !one && bytes.IndexByte(word, ':') >= 0
+	for {
+		if !isEntry {
+			var err error
+			if word, err = p.words.next(); err != nil {
+				return false, err
+			}
+		}
+		if isEntry = false; word == nil {
 			break
 		}
 		name, text, ok := bytes.Cut(word, []byte(":"))
@@ -137,6 +145,28 @@ func (p *parser) row() (bool, error) {
 	}
 	p.endRow(label)
 	return true, nil
+}
+
+// seesLabels notes a row with several labels, separated by commas, or without any, which begins with its first entry:
+// such a text has no column of labels. It is false where the word is neither.
+func (p *parser) seesLabels(word []byte) bool {
+	what := fmt.Sprintf("%.40q", word)
+	if name, _, ok := bytes.Cut(word, []byte(":")); ok {
+		if _, err := strconv.ParseUint(string(name), 10, 32); err != nil && string(name) != "qid" {
+			return false
+		}
+		what = "none"
+	} else {
+		for label := range bytes.SplitSeq(word, []byte(",")) {
+			if _, ok := number(label); !ok {
+				return false
+			}
+		}
+	}
+	if p.table.noLabel == "" {
+		p.table.noLabel = fmt.Sprintf("rows without exactly one label (line %d: %s)", p.words.line, what)
+	}
+	return true
 }
 
 // entry adds an entry to the row at work.

@@ -180,7 +180,9 @@ func TestNumbers(t *testing.T) {
 func TestBadText(t *testing.T) {
 	for text, want := range map[string]string{
 		"1 1:2\n\n# x\nlabel 1:2\n":        `line 4: the label "label" is no number`,
-		"1,2 1:2\n":                        "line 1: the label",
+		"1,x 1:2\n":                        "line 1: the label",
+		"1,,2 1:2\n":                       "line 1: the label",
+		"x:1 1:2\n":                        "line 1: the label",
 		"1 1:2\n1 1:2 3\n":                 `line 2: "3" is not index:value`,
 		"1 1:2 1:3\n":                      "the index 1 follows 1",
 		"1 7:2 4:3\n":                      "the index 4 follows 7",
@@ -209,6 +211,28 @@ func TestBadText(t *testing.T) {
 	cancel()
 	if _, err := Parse(cancelled, "t.svm", strings.NewReader(strings.Repeat("1 1:2\n", 1000)), new(spool), 1<<30); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestSeveralLabels: rows with several labels, as those of multi-label collections, and with none have their entries,
+// and the labels are no column, for a reason with its line.
+func TestSeveralLabels(t *testing.T) {
+	f, err := parse(strings.NewReader("1 1:2\n2,5,7 3:4\n 1:6 2:8\n-1,+1.5\nqid:3 1:9\n"))
+	must(t, err)
+	for l, want := range map[string]string{Label: `rows without exactly one label (line 2: "2,5,7")`, Entries: "maps"} {
+		for _, leaf := range f.Leaves() {
+			if leaf.Name == l && leaf.Why != want {
+				t.Errorf("%s is no feature for %q, want %q", l, leaf.Why, want)
+			}
+		}
+	}
+	group, err := f.Open(t.Context(), 0, nil)
+	must(t, err)
+	var keys, values format.Lists
+	must(t, group.DecodeKeys(t.Context(), entriesLeaf, 0, 5, &keys))
+	must(t, group.DecodeLists(t.Context(), entriesLeaf, 0, 5, &values))
+	if got, want := fmt.Sprint(keys.Ptr, keys.Values, values.Values), "[0 1 2 4 4 5] [1 3 1 2 1] [2 4 6 8 9]"; got != want {
+		t.Errorf("the rows are %s, want %s", got, want)
 	}
 }
 

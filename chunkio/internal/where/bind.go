@@ -75,6 +75,8 @@ func (c *check) bind(l *condition.Leaf) error {
 		return unfit(l, c.kind, "such columns cannot stand in a condition")
 	case l.Test == condition.IsNull:
 		return nil
+	case c.kind.Class == Lists:
+		return stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0], or ask whether it is null", l.Column)
 	case l.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
 		return unfit(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
 	}

@@ -21,6 +21,7 @@ const (
 	KeyNumber              // a key of paths, all numbers
 	KeyTruth               // a key of paths, all true or false
 	KeyText                // any other key of paths
+	Lists                  // of numbers, which may be null as a whole; Rows wants 0, or a null, as numbers
 )
 
 // Kind is what Bind must know of a column.
@@ -39,7 +40,7 @@ const exactDigits = 15
 // Numeric tells whether Rows wants the column as numbers; other columns it wants as text.
 func (k Kind) Numeric() bool {
 	switch k.Class {
-	case Float, Integer, Truth:
+	case Float, Integer, Truth, Lists:
 		return true
 	case Decimal:
 		return k.Precision <= exactDigits && 0 <= k.Scale && k.Scale <= 100

@@ -168,6 +168,7 @@ type Chunk struct {
 	Rows    int64
 	entries int   // at least, in the page that is being filled
 	written int64 // bytes of the pages before it
+	made    int64 // rows of pages that PutPage has written
 }
 
 // pageEntries is the most entries of a page, about: the encoder takes 4 bytes for the place of each in a
@@ -178,7 +179,7 @@ const pageEntries = 1 << 20
 // Finish encodes what is buffered, checks that every row has been written, and lets go
 // of the encoder: its buffers hold up to three times the bytes of the last page.
 func (c *Chunk) Finish() error {
-	if got := int64(c.RowsWritten()); got != c.Rows {
+	if got := int64(c.RowsWritten()) + c.made; got != c.Rows {
 		return fmt.Errorf("%d rows were written of a row group of %d", got, c.Rows)
 	}
 	if err := format.Guard(c.Close); err != nil {

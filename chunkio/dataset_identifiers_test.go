@@ -1,0 +1,133 @@
+package chunkio
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// zipFiles writes CSV files of a folder: the postal codes of the first look like numbers, those of the second do not.
+func zipFiles(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "in")
+	must.Do(t, os.Mkdir(dir, 0o777))
+	for i, format := range []string{"2%04d", "%05d", "3%04d"} {
+		text := "zip,x\n"
+		for k := range 50 {
+			text += fmt.Sprintf(format, k) + fmt.Sprintf(",%d.5\n", k*k)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), []byte(text), 0o666))
+	}
+	return dir
+}
+
+// featuresOf is the names of features, why others are none, and the warnings.
+func featuresOf(t *testing.T, inputs []string, opt Options) (names []string, left map[string]string, warnings string) {
+	t.Helper()
+	ds, err := Open(t.Context(), inputs, opt)
+	must.Do(t, err)
+	defer ds.Close()
+	for _, c := range ds.Columns() {
+		names = append(names, c.Name)
+	}
+	left = map[string]string{}
+	for _, l := range ds.LeftOut() {
+		left[l.Name] = l.Why
+	}
+	for _, w := range ds.Warnings() {
+		warnings += w.Spell(func(name string) string { return "--" + name }) + "\n"
+	}
+	return names, left, warnings
+}
+
+// TestIdentifiersOfAFolder: what one file has as identifiers is text in all of them, whichever comes first.
+func TestIdentifiersOfAFolder(t *testing.T) {
+	dir := zipFiles(t)
+	names, left, warnings := featuresOf(t, []string{dir}, Options{})
+	if fmt.Sprint(names) != "[x]" || !strings.HasPrefix(left["zip"], "text, as a number would lose") || strings.Count(warnings, "zip") != 3 {
+		t.Errorf("features %v, left out %v, warnings %q", names, left, warnings)
+	}
+	for name, opt := range map[string]Options{
+		"named": {Columns: []string{"zip", "x"}}, "a number": {Numbers: []string{"zip"}},
+		"a type": {Texts: TextOptions{Types: []string{"zip=int"}}},
+	} {
+		if names, left, warnings := featuresOf(t, []string{dir}, opt); fmt.Sprint(names) != "[zip x]" || warnings != "" {
+			t.Errorf("%s: features %v, left out %v, warnings %q", name, names, left, warnings)
+		}
+	}
+	if names, left, warnings := featuresOf(t, []string{dir}, Options{Columns: []string{"x"}}); fmt.Sprint(names) != "[x]" || warnings != "" {
+		t.Errorf("of x alone: features %v, left out %v, warnings %q", names, left, warnings)
+	}
+	out := filepath.Join(t.TempDir(), "out.csv")
+	report := mustApply(t, []string{filepath.Join(dir, "*.csv")}, out, ApplyOptions{Columns: []string{"zip"}, Also: []string{"x"}, Form: FormCSV})
+	if lines := strings.Split(string(must.Get(os.ReadFile(out))(t)), "\n"); len(report.Warnings) != 1 || lines[1] != "20000,0.5" || lines[51] != "00000,0.5" || lines[101] != "30000,0.5" {
+		t.Errorf("%q, %q, %q, warnings %v", lines[1], lines[51], lines[101], report.Warnings)
+	}
+}
+
+// TestTypesOfColumnsThatThereAreNot are usage errors that say which there are, unless a record has them.
+func TestTypesOfColumnsThatThereAreNot(t *testing.T) {
+	dir := zipFiles(t)
+	for _, c := range []struct {
+		texts TextOptions
+		says  string
+	}{
+		{TextOptions{Types: []string{"zap=int"}}, "types zap: no column of a CSV or NDJSON file has this name; did you mean zip?"},
+		{TextOptions{Text: []string{"q*"}}, "text q*: no column"},
+		{TextOptions{Types: []string{"zap=int"}, Recorded: true}, ""},
+		{TextOptions{Types: []string{"zip=number"}, Recorded: true}, "there is no such type"},
+	} {
+		for verb, run := range map[string]func() error{
+			"open": func() error { _, err := Open(t.Context(), []string{dir}, Options{Texts: c.texts}); return err },
+			"convert": func() error {
+				_, err := Convert(t.Context(), []string{filepath.Join(dir, "1.csv")}, filepath.Join(t.TempDir(), "o.parquet"), ApplyOptions{Texts: c.texts})
+				return err
+			},
+			"standard input": func() error {
+				_, err := Open(t.Context(), []string{"-"}, Options{Stdin: strings.NewReader("zip,x\n1,2\n"), Texts: c.texts})
+				return err
+			},
+		} {
+			err := run()
+			if usage := errors.As(err, new(*stream.UsageError)); usage != (c.says != "") || usage && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s with %+v: %v, want %q", verb, c.texts, err, c.says)
+			}
+		}
+	}
+}
+
+// TestApplyGoesOnWithOtherTypes: what an interrupted run has left is written again where texts are read otherwise.
+func TestApplyGoesOnWithOtherTypes(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts TextOptions
+		want  Resumed
+	}{
+		"the same":    {TextOptions{}, Resumed{Whole: 2}},
+		"recorded":    {TextOptions{Recorded: true}, Resumed{Whole: 2}},
+		"types":       {TextOptions{Types: []string{"zip=int"}}, Resumed{Outdated: 2}},
+		"text":        {TextOptions{Text: []string{"x"}}, Resumed{Outdated: 2}},
+		"null values": {TextOptions{Nulls: []string{"00000", "0.5"}}, Resumed{Outdated: 2}},
+	} {
+		in, out := zipFiles(t), filepath.Join(t.TempDir(), "out")
+		opt := ApplyOptions{Columns: []string{"zip", "x"}, Meter: new(stream.Meter), Threads: 1}
+		_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 100 }), []string{in}, out, opt)
+		if u, ok := errors.AsType[*Unfinished](err); !ok || u.Finished != 2 {
+			t.Fatalf("%+v %v", u, err)
+		}
+		opt.Texts = c.texts
+		report := mustApply(t, []string{in}, out, opt)
+		if report.Resumed != c.want {
+			t.Errorf("%s: %+v, want %+v", name, report.Resumed, c.want)
+		}
+		fresh := filepath.Join(t.TempDir(), "fresh")
+		mustApply(t, []string{in}, fresh, opt)
+		if got, want := must.Files(t, out), must.Files(t, fresh); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: other bytes than those of a run that begins anew", name)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package delta
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Schema is the columns of a table, or the fields of a struct in it.
+type Schema struct {
+	Fields []Field
+	index  map[string]int // by the name in lower case, as names differ by more than the case of their letters
+}
+
+// Field is a column of a table's schema, or a field in one. Of its types, which are named as those of columns of data
+// files are, primitive ones have a Type, structs a Struct, and lists an Element; others, as maps, have none of these.
+type Field struct {
+	Name    string
+	Type    string
+	Struct  *Schema
+	Element *Field
+}
+
+// schemaBytes is more than a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
+const schemaBytes = 16
+
+// schema is that of the table; nil if the log tells none, which the protocol does not allow and
+// short logs of other tools do: the data files tell the columns then.
+func (t *table) schema(m *metaData) (*Schema, error) {
+	if m.SchemaString == "" || m.SchemaString == "{}" {
+		return nil, nil
+	}
+	need := schemaBytes * int64(len(m.SchemaString))
+	if err := t.budget.use(need, t.name); err != nil {
+		return nil, err
+	}
+	defer t.budget.free(need)
+	var document any
+	err := json.Unmarshal([]byte(m.SchemaString), &document)
+	whole := newField("", document)
+	if err == nil && whole.Struct == nil {
+		err = errors.New("it is no struct, as the schema of a table is")
+	}
+	if err != nil {
+		e := stream.Dataf(t.place(logFolder), "the schema in the metaData action cannot be read: %w", err)
+		e.Remedy = stream.Textf("restore the log from a copy")
+		return nil, e
+	}
+	return whole.Struct, nil
+}
+
+// newField makes a field of a type as the document of a schema has it: the name of a primitive one, or an object.
+func newField(name string, document any) Field {
+	f := Field{Name: name}
+	switch d := document.(type) {
+	case string:
+		f.Type = typeNames[d]
+		if d == "decimal" {
+			f.Type = "decimal(10,0)"
+		} else if strings.HasPrefix(d, "decimal(") {
+			f.Type = strings.ReplaceAll(d, " ", "")
+		}
+	case map[string]any:
+		fields, isStruct := d["fields"].([]any)
+		switch {
+		case d["type"] == "struct" && isStruct:
+			f.Struct = newSchema(fields)
+		case d["type"] == "array":
+			element := newField("", d["elementType"])
+			f.Element = &element
+		}
+	}
+	return f
+}
+
+func newSchema(fields []any) *Schema {
+	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
+	for _, document := range fields {
+		d, _ := document.(map[string]any) // of anything else there is no name and no type
+		name, _ := d["name"].(string)
+		s.index[strings.ToLower(name)] = len(s.Fields)
+		s.Fields = append(s.Fields, newField(name, d["type"]))
+	}
+	return s
+}
+
+// typeNames are the primitive types as columns of data files call them.
+var typeNames = map[string]string{
+	"byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float", "double": "double", "boolean": "bool",
+	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
+}
+
+// Find returns the type that the schema has for a column of a data file, which lies at that path: list<…> of a list.
+// There is none in the schema if ok is false, and none to compare with if it is empty.
+func (s *Schema) Find(path []string) (typ string, ok bool) {
+	var at *Field
+	for _, name := range path {
+		if at != nil {
+			if s = at.Struct; s == nil { // in a list of structs, or a map
+				return "", true
+			}
+		}
+		i, there := s.index[strings.ToLower(name)]
+		if !there {
+			return "", false
+		}
+		at = &s.Fields[i]
+	}
+	switch {
+	case at == nil:
+		return "", false
+	case at.Element != nil && at.Element.Type != "":
+		return "list<" + at.Element.Type + ">", true
+	}
+	return at.Type, true
+}
+
+// Widens reports whether values of a data file's type are values of the table's: the same, or one that the protocol
+// lets a table widen to it.
+// https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
+func Widens(file, table string) bool {
+	inFile, listed := strings.CutPrefix(file, "list<")
+	inTable, wanted := strings.CutPrefix(table, "list<")
+	if listed && wanted {
+		return Widens(strings.TrimSuffix(inFile, ">"), strings.TrimSuffix(inTable, ">"))
+	}
+	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // digits of decimals
+	digits, isWhole := whole[file]
+	var precision, scale, ownPrecision, ownScale int
+	isDecimal := isDecimalOf(table, &precision, &scale)
+	switch {
+	case file == table || table == "":
+		return true
+	case isWhole && whole[table] > 0:
+		return digits <= whole[table]
+	case isWhole && table == "double":
+		return digits <= whole["int32"]
+	case isWhole && isDecimal:
+		return precision-scale >= max(digits, whole["int32"])
+	case isDecimal && isDecimalOf(file, &ownPrecision, &ownScale):
+		return scale >= ownScale && precision-ownPrecision >= scale-ownScale
+	}
+	switch file + " " + table {
+	case "float double", "date timestamp_ntz", "timestamp timestamp_ntz", "int96 timestamp_ntz", "int96 timestamp", "null " + table,
+		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // which are texts, or bytes, however a writer calls them
+		return true
+	}
+	return false
+}
+
+func isDecimalOf(typ string, precision, scale *int) bool {
+	n, err := fmt.Sscanf(typ, "decimal(%d,%d)", precision, scale)
+	return n == 2 && err == nil
+}

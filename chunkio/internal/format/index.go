@@ -1,0 +1,37 @@
+package format
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+)
+
+// PandasKey is the name under which pandas keeps, in the metadata of a file, how it made the columns.
+const PandasKey = "pandas"
+
+// MarkIndex marks the leaves that are the index of a data frame: those that pandas names as such in its metadata, and
+// those of the names that it gives to an index without one, which stay where another tool has written the file again.
+func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
+	var said struct {
+		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is no column
+	}
+	names := map[string]bool{}
+	if err := json.Unmarshal([]byte(pandas), &said); err == nil {
+		for _, v := range said.Columns {
+			var name string
+			if json.Unmarshal(v, &name) == nil {
+				names[name] = true
+			}
+		}
+	}
+	for l := range leaves {
+		l.Index = l.Path == nil && (isIndexName(l.Name) || names[l.Name])
+	}
+}
+
+// isIndexName reports whether a name is one of pandas' own, __index_level_0__.
+func isIndexName(name string) bool {
+	number, ok := strings.CutPrefix(name, "__index_level_")
+	number, end := strings.CutSuffix(number, "__")
+	return ok && end && number != "" && strings.Trim(number, "0123456789") == ""
+}

@@ -1,0 +1,141 @@
+package intake
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Header is how the first rows of the CSV files of one input are read: the first file settles it for the others.
+type Header struct {
+	From  string   // the file that settled it; empty before
+	Named bool     // first rows are names
+	Names []string // of that file, then
+}
+
+// Text is the value of TextOptions.Header that reads alike; empty before a file has settled it.
+func (h *Header) Text() string {
+	switch {
+	case h.From == "":
+		return ""
+	case h.Named:
+		return headerYes
+	}
+	return headerNo
+}
+
+// isRepeatedIn reports whether a first row has one of the names.
+func (h *Header) isRepeatedIn(first []string) bool {
+	known := make(map[string]bool, len(h.Names))
+	for _, name := range h.Names {
+		known[strings.TrimSpace(name)] = true
+	}
+	return slices.ContainsFunc(first, func(s string) bool { return s != "" && known[strings.TrimSpace(s)] })
+}
+
+// The values of TextOptions.Header.
+const (
+	headerAuto = "auto"
+	headerYes  = "yes"
+	headerNo   = "no"
+)
+
+// readFirstRow judges the first row, or does as it is told, and settles how the first rows of other files are read.
+func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options) error {
+	told, settled := opt.Header, opt.Settled
+	guess := judgement{named: true, sure: true}
+	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else there is nothing to judge
+		var err error
+		if guess, err = r.judgeFirstRow(first, end); err != nil {
+			return err
+		}
+	}
+	named := guess.named
+	switch {
+	case told == headerYes, told == headerNo:
+		named = told == headerYes
+		if opt.Recorded {
+			r.doubtHeader(first, judgement{named, guess.sure && guess.named == named})
+		}
+	case told != "" && told != headerAuto:
+		return stream.Usagef("{header} %s: want auto, yes or no", told)
+	case settled == nil || settled.From == "" || settled.From == r.name:
+		r.doubtHeader(first, guess)
+	default:
+		var err error
+		if named, err = r.readAlike(first, guess, settled); err != nil {
+			return err
+		}
+	}
+	if h := opt.Settled; h != nil && h.From == "" {
+		*h = Header{From: r.name, Named: named}
+		if named {
+			h.Names = slices.Clone(first)
+		}
+	}
+	if named {
+		names := slices.Clone(first)
+		r.skip(end)
+		return r.named(names)
+	}
+	r.dataLine = line
+	for j := range first {
+		r.columns = append(r.columns, Column{Name: "c" + strconv.Itoa(j)})
+	}
+	r.notes = append(r.notes, stream.Textf("%s: no header, the first row is data: the columns are called c0, c1, …", r.name))
+	return nil
+}
+
+// readAlike reads the first row of a further file as that of the first one.
+func (r *csvRows) readAlike(first []string, guess judgement, settled *Header) (named bool, err error) {
+	alike := !guess.named || !guess.sure // as data
+	if settled.Named {
+		alike = guess.named && guess.sure || settled.isRepeatedIn(first)
+	}
+	if alike {
+		return settled.Named, nil
+	}
+	e := stream.Dataf(r.name, "the first row, %s, looks like names, and that of %s is data", firstFields(first), settled.From)
+	if settled.Named {
+		e = stream.Dataf(r.name, "the first row, %s, has none of the names in that of %s, %s", firstFields(first), settled.From, firstFields(settled.Names))
+	}
+	e.Remedy = stream.Textf("{header} yes takes the first row of every file as names, {header} no as data; give all files the names, or none")
+	return false, e
+}
+
+// doubtHeader says that a judgement may be wrong.
+func (r *csvRows) doubtHeader(first []string, guess judgement) {
+	numbered := make([]string, len(first))
+	for j := range numbered {
+		numbered[j] = "c" + strconv.Itoa(j)
+	}
+	switch {
+	case guess.sure:
+	case guess.named:
+		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as the names of the columns, %s; if it is data, of columns %s, give {header} no", r.name, firstFields(first), firstFields(numbered)))
+	default:
+		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as data, of columns %s; if it has their names, %s, give {header} yes", r.name, firstFields(numbered), firstFields(first)))
+	}
+}
+
+// firstFields shows some fields of a row.
+func firstFields(row []string) string {
+	const most, long = 3, 30
+	var shown []string
+	for _, s := range row[:min(len(row), most)] {
+		if len(s) > long {
+			s = strings.ToValidUTF8(s[:long], "") + "…"
+		}
+		if s == "" || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) || c == ',' || c == ' ' }) {
+			s = strconv.Quote(s)
+		}
+		shown = append(shown, s)
+	}
+	if len(row) > most {
+		shown = append(shown, "…")
+	}
+	return strings.Join(shown, ", ")
+}

@@ -1,0 +1,115 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A file whose name tells no format is data only if its bytes say so. Arrays and Avro begin with magic words. Of text
+// nothing is sure, and what lies beside data is mostly text as well (README, LICENSE, checksums, settings), so that
+// only lines of one shape count: two objects of JSON at least, one a line; or two rows at least with the same number of
+// fields, two at least, of which one column holds numbers below its first row.
+
+// RecognizeBytes is how much Recognize wants to see, and RecognizeMost of files with long rows.
+const (
+	RecognizeBytes = 16 << 10
+	RecognizeMost  = 1 << 20
+)
+
+// Recognize is the format of a file that begins with head, and its compression. whole means that the file ends there;
+// more asks for a longer head, which may tell what this one does not.
+func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
+	ends := whole
+	if packing = Packing(head); packing != "" {
+		head, whole = unpackHead(head, packing, whole)
+	}
+	switch f = Sniff(head); f {
+	case NDJSON, CSV:
+	default:
+		return f, packing, false
+	}
+	lines := bytes.TrimPrefix(head, byteOrderMark)
+	if !whole {
+		lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+	}
+	var rows int
+	var alike bool
+	switch {
+	case bytes.ContainsFunc(head, isControl):
+		return None, packing, false
+	case f == NDJSON:
+		rows, alike = objectsIn(lines)
+	default:
+		rows, alike = recordsIn(lines, whole)
+	}
+	if alike && rows >= 2 {
+		return f, packing, false
+	}
+	return None, packing, !ends && rows < 2
+}
+
+// unpackHead is what a compressed head holds, as far as it goes, and whether that is all of the file.
+func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
+	from, err := Unpack(bytes.NewReader(head), packing)
+	if err != nil {
+		return nil, false
+	}
+	defer from.Close()
+	text, err := io.ReadAll(io.LimitReader(from, RecognizeMost))
+	return text, whole && err == nil && len(text) < RecognizeMost
+}
+
+// isControl reports whether a character is one that no text has.
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+
+// objectsIn counts the lines, and reports whether each of them is an object of JSON.
+func objectsIn(lines []byte) (rows int, alike bool) {
+	for line := range bytes.Lines(lines) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		rows++
+		if line[0] != '{' || !jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true)) {
+			return rows, false
+		}
+	}
+	return rows, true
+}
+
+// recordsIn counts the rows of CSV, and reports whether all have as many fields as the first and one column has
+// numbers: more than half of its values below the first row are. Unless the lines are whole, the last row may go on.
+func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
+	in := csv.NewReader(bytes.NewReader(lines))
+	in.Comma, in.ReuseRecord = separator(lines), true
+	var numbers, texts []int
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) || errors.Is(err, csv.ErrQuote) && !whole && in.InputOffset() == int64(len(lines)) {
+			break
+		}
+		if err != nil || len(record) < 2 {
+			return rows + 1, false
+		}
+		if rows++; rows == 1 {
+			numbers, texts = make([]int, len(record)), make([]int, len(record))
+			continue
+		}
+		for j, s := range record {
+			switch k := kindOf(s); {
+			case k.whole() || k == Float:
+				numbers[j]++
+			case k != Unknown || !utf8.ValidString(s):
+				texts[j]++
+			}
+		}
+	}
+	for j, n := range numbers {
+		alike = alike || n > texts[j]
+	}
+	return rows, alike
+}

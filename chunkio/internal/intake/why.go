@@ -1,0 +1,269 @@
+package intake
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// turn is the value that has made a column of other values one of text.
+type turn struct {
+	line  int64
+	value string
+}
+
+// turnText keeps the value that makes column j text, which was of a kind before.
+func (o *observed) turnText(j int, before Kind, line int64, value string) {
+	if before == Unknown {
+		return
+	}
+	if o.turned == nil {
+		o.turned = map[int]turn{}
+	}
+	o.turned[j] = turn{line, strings.Clone(value)}
+}
+
+// textsSeen is what the sample has in a column of text.
+type textsSeen struct {
+	first   turn // the first that is no number
+	numbers int
+	texts   int
+	several bool // different ones
+	form    string
+	odd     int // texts that are no numbers in any form
+}
+
+// explainTexts finds why columns of the sample are text though they have numbers.
+func (r *csvRows) explainTexts(p piece) error {
+	isText := func(c Column) bool { return c.Kind == Text }
+	if !slices.ContainsFunc(r.columns, isText) {
+		return nil
+	}
+	seen := make([]textsSeen, len(r.columns))
+	err := r.each(p, func(line int64, record []string) error {
+		for j, s := range record {
+			s = trim(s)
+			if !isText(r.columns[j]) {
+				continue
+			}
+			if r.nulls.hasText(s) {
+				r.spelled = withSpelling(r.spelled, s)
+			} else {
+				seen[j].addText(line, s)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.why = make([]string, len(r.columns))
+	var lone []int
+	for j := range seen {
+		if isText(r.columns[j]) && r.explainText(j, &seen[j]) {
+			lone = append(lone, j)
+		}
+	}
+	r.doubtLone(lone, seen)
+	return nil
+}
+
+// mostFormed bounds the texts of a column whose form is looked at.
+const mostFormed = 1000
+
+func (t *textsSeen) addText(line int64, s string) {
+	if _, ok := parseFloat(s); ok {
+		t.numbers++
+		return
+	}
+	if t.texts++; t.texts == 1 {
+		t.first = turn{line, strings.Clone(s)}
+	}
+	t.several = t.several || s != t.first.value
+	if t.texts > mostFormed {
+		return
+	}
+	form := formOfNumber(s)
+	switch {
+	case form == "" && isPunctuation(s): // of a missing value
+	case form == "":
+		t.odd++
+	case t.form == "" || t.form == thousandsCommas && form == decimalCommas: // 1,234 may be both
+		t.form = form
+	}
+}
+
+// explainText keeps why column j is text, and reports whether that is one spelling alone.
+func (r *csvRows) explainText(j int, t *textsSeen) (lone bool) {
+	name := r.columns[j].Name
+	switch place := t.first.String(); {
+	case t.form != "" && min(t.texts, mostFormed) > 2*t.odd:
+		r.why[j] = fmt.Sprintf("text: its numbers have %s (%s)", t.form, place)
+		r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have %s (%s): write them as 1234.5", r.name, name, t.form, place))
+	case t.numbers > 0:
+		r.why[j] = "text (" + place + ")"
+		if lone = t.numbers >= t.texts && !t.several; t.numbers >= t.texts && t.several {
+			r.doubts = append(r.doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s)", r.name, name, place))
+		}
+	}
+	return lone
+}
+
+// doubtLone doubts the columns that are text for one spelling alone: together those of one spelling, and those of
+// different ones in one line, which is no row then.
+func (r *csvRows) doubtLone(lone []int, seen []textsSeen) {
+	lines := map[int64][]int{}
+	for _, j := range lone {
+		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
+	}
+	said := map[string]bool{}
+	for _, j := range lone {
+		first := seen[j].first
+		beside := lines[first.line]
+		alike := slices.DeleteFunc(slices.Clone(lone), func(k int) bool { return seen[k].first.value != first.value })
+		switch {
+		case said[first.value]:
+			continue
+		case len(beside) > 1 && len(alike) == 1:
+			for _, k := range beside {
+				said[seen[k].first.value] = true
+			}
+			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of line %d (%s); if that is no row, but of names, units or totals, remove it; if it has missing values, give {null-values} %s",
+				r.name, r.namesOfText(beside), first.line, firstFields(valuesOf(beside, seen)), NullsWith(r.spelled, valuesOf(beside, seen)...)))
+		case first.line == r.dataLine:
+			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q in the first row; if that is a name, give {header} yes, if it stands for a missing value, {null-values} %s",
+				r.name, r.namesOfText(alike), shortText(first.value), NullsWith(r.spelled, first.value)))
+		default:
+			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q (line %d); if that stands for a missing value, give {null-values} %s",
+				r.name, r.namesOfText(alike), shortText(first.value), first.line, NullsWith(r.spelled, first.value)))
+		}
+		said[first.value] = true
+	}
+}
+
+// namesOfText names columns that are text.
+func (r *csvRows) namesOfText(columns []int) string {
+	if len(columns) == 1 {
+		return fmt.Sprintf("column %q is", r.columns[columns[0]].Name)
+	}
+	names := make([]string, len(columns))
+	for i, j := range columns {
+		names[i] = r.columns[j].Name
+	}
+	return fmt.Sprintf("%d columns (%s) are", len(columns), firstFields(names))
+}
+
+func valuesOf(columns []int, seen []textsSeen) (values []string) {
+	const most = 8
+	for _, j := range columns[:min(len(columns), most)] {
+		values = append(values, seen[j].first.value)
+	}
+	return values
+}
+
+// String is the place and the value.
+func (t turn) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
+
+func shortText(s string) string {
+	const most = 40
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// The forms of numbers that are read as text.
+const (
+	decimalCommas   = "decimal commas"
+	thousandsCommas = "commas between thousands"
+	thousandsBlanks = "blanks between thousands"
+	percentSigns    = "percent signs"
+	currencySigns   = "currency signs"
+)
+
+// longestNumber bounds the bytes of what is looked at as a number.
+const longestNumber = 40
+
+var (
+	decimalComma   = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}([.' ]\d{3})+)?,\d+([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3}){2,}$`)
+	thousandsComma = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$`)
+	thousandsBlank = regexp.MustCompile(`^[+-]?\d{1,3}([' ]\d{3})+(\.\d*)?$`)
+	currencyCode   = regexp.MustCompile(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
+)
+
+// formOfNumber is the form of a number that is written as people do and programs do not; empty for other texts.
+func formOfNumber(s string) string {
+	letters, digits := 0, 0
+	for _, c := range s[:min(len(s), longestNumber)] {
+		switch {
+		case unicode.IsLetter(c):
+			letters++
+		case unicode.IsDigit(c):
+			digits++
+		}
+	}
+	if len(s) >= longestNumber || digits == 0 || letters > len("EUR") {
+		return ""
+	}
+	s = strings.Map(func(c rune) rune {
+		switch {
+		case c == '’':
+			return '\''
+		case unicode.Is(unicode.Zs, c):
+			return ' '
+		case c == '−':
+			return '-'
+		}
+		return c
+	}, s)
+	bare := s
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // as accountants write what is negative
+		bare = "-" + s[1:len(s)-1]
+	}
+	isPlain := func(s string) bool {
+		_, ok := parseFloat(s)
+		return ok || decimalComma.MatchString(s) || thousandsComma.MatchString(s) || thousandsBlank.MatchString(s)
+	}
+	if percent, ok := strings.CutSuffix(bare, "%"); ok && isPlain(trim(percent)) {
+		return percentSigns
+	}
+	money := strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Sc, c) {
+			return -1
+		}
+		return c
+	}, bare)
+	if m := currencyCode.FindStringSubmatch(bare); m != nil {
+		money = m[1] + m[2]
+	}
+	switch money = strings.Join(strings.Fields(money), " "); {
+	case money != bare && isPlain(strings.Replace(money, "- ", "-", 1)):
+		return currencySigns
+	case thousandsComma.MatchString(bare):
+		return thousandsCommas
+	case decimalComma.MatchString(bare):
+		return decimalCommas
+	case thousandsBlank.MatchString(bare):
+		return thousandsBlanks
+	}
+	return ""
+}
+
+// addTurned explains the columns that values behind the sample have made text.
+func (t *Table) addTurned(name string, sample []Column, turned map[int]turn) {
+	for j, c := range t.Columns {
+		at, ok := turned[j]
+		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {
+			continue
+		}
+		if t.Why == nil {
+			t.Why = make([]string, len(t.Columns))
+		}
+		t.Why[j] = "text (" + at.String() + ")"
+		t.Doubts = append(t.Doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s); if that stands for a missing value, add it to {null-values}", name, c.Name, at))
+	}
+}

@@ -1,0 +1,226 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// A gap is a row whose list is null or empty, in a column where all other lists have one length. All of its elements
+// are missing. It stands as one entry, so that the number of entries tells how many gaps a row group has.
+
+// gapsOf is the number of gaps that a row group of lists of this width, which is at least 2, must have; ok is false
+// if no number of gaps makes so many entries.
+func gapsOf(rows, entries int64, width int) (gaps int64, ok bool) {
+	lacking, each := rows*int64(width)-entries, int64(width-1)
+	return lacking / each, lacking >= 0 && lacking%each == 0 && lacking/each <= rows
+}
+
+// widthBesideGaps is the length of all lists of a column that are no gaps, 0 if they have none. The first page shows
+// it, and the numbers of entries and of nulls of every row group must agree. Of an object every look is a request, so
+// that these numbers alone tell it, if no element is null.
+func (f *File) widthBesideGaps(l *format.Leaf, c *column) (int, error) {
+	first := 0 // row group with lists of more than one element
+	for first < len(f.rows) && f.foot.groups[first].chunks[c.index].Values <= f.rows[first] {
+		first++
+	}
+	if first == len(f.rows) {
+		return 0, nil
+	}
+	if _, fault := f.foot.groups[first].faults[c.index]; fault {
+		return 0, nil
+	}
+	width, seen := int64(0), int64(0)
+	if format.IsFar(f.in) {
+		chunk := f.foot.groups[first].chunks[c.index]
+		if lists := f.rows[first] - chunk.nulls; chunk.nulls > 0 && lists > 0 && (chunk.Values-chunk.nulls)%lists == 0 {
+			width = (chunk.Values - chunk.nulls) / lists
+		}
+	} else {
+		var err error
+		if width, seen, err = f.firstLists(first, l, c); err != nil {
+			return 0, err
+		}
+	}
+	if width < 2 || width > maxWidth {
+		return 0, nil
+	}
+	found := int64(0)
+	for g, rows := range f.rows {
+		chunk := f.foot.groups[g].chunks[c.index]
+		gaps, ok := gapsOf(rows, chunk.Values, int(width))
+		if _, fault := f.foot.groups[g].faults[c.index]; fault || rows == 0 {
+			continue
+		}
+		if !ok || chunk.nulls >= 0 && gaps > chunk.nulls {
+			return 0, nil
+		}
+		found += gaps
+	}
+	if found < max(seen, 1) {
+		return 0, nil
+	}
+	return int(width), nil
+}
+
+// firstLists is the one length of the lists that end in the first page, or of the first one that does, and how many
+// gaps are before its end. The length is 0 if they differ, or are gaps all.
+func (f *File) firstLists(g int, l *format.Leaf, c *column) (width, gaps int64, err error) {
+	const (
+		largest = 4 << 20 // bytes of pages that are looked at
+		most    = 1 << 16 // entries
+	)
+	group := &rowGroup{file: f, number: g}
+	err = group.run(l, 0, f.rows[g], func(buf *scratch) error {
+		e := group.entries(c, buf)
+		e.end = e.pages.info.Values
+		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, largest)
+		e.pages.win.ahead = readAhead
+		length := int64(-1) // of the list that goes on; -1 for none
+		for e.pos < min(e.end, most) {
+			if err := e.nextPage(context.Background()); err != nil {
+				return err
+			}
+			n := min(e.left, batchValues)
+			reps, levels, err := e.readLevels(n)
+			if err != nil {
+				return err
+			}
+			for i, d := range levels {
+				if reps[i] != 0 {
+					length++
+					continue
+				}
+				if length > 0 && width != 0 && width != length {
+					width = 0
+					return nil
+				}
+				width, length = max(width, length), 1
+				if d < c.exists {
+					gaps, length = gaps+1, -1
+				}
+			}
+			switch {
+			case width > 0 && e.left == 0:
+				return nil
+			case e.pos == e.end:
+				width = max(length, 0)
+			}
+		}
+		return nil
+	})
+	return width, gaps, readError(err)
+}
+
+// readLevels reads the levels of the next n entries of the page, and passes over their values.
+func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
+	reps, levels = grow(&e.buf.reps, n), grow(&e.buf.levels, n)
+	if err := errors.Join(e.rep.levels(reps), e.def.levels(levels)); err != nil {
+		return nil, nil, err
+	}
+	found := grow(&e.buf.table, bytes.Count(levels, []byte{e.col.def}))
+	if err := e.values.read(found); err != nil {
+		return nil, nil, err
+	}
+	e.left -= n
+	e.pos += int64(n)
+	return reps, levels, nil
+}
+
+// decodeGaps reads lists of one length, some of which are gaps, into one column an element.
+func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to int64, dst [][]float64) error {
+	row, err := g.seekRow(e, l, from)
+	if err != nil {
+		return err
+	}
+	width, length := g.file.leaf[l].Width, 0 // of the list of the last row
+	gap := true
+	ends := func() error {
+		if row < from || gap || length == width {
+			return nil
+		}
+		name := g.file.leaf[l].Name
+		return &stream.DataError{
+			RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + row,
+			Err: format.UnevenList(fmt.Sprintf("a list of %d values", length), width), Remedy: format.LeaveOut(name),
+		}
+	}
+	for e.pos < e.end {
+		if err := e.nextPage(ctx); err != nil {
+			return err
+		}
+		reps, levels, err := e.readLevels(min(e.left, batchValues))
+		if err != nil {
+			return err
+		}
+		found := e.buf.table
+		for i, d := range levels {
+			x := format.Null
+			if d == e.col.def {
+				x, found = found[0], found[1:]
+			}
+			switch {
+			case reps[i] == 0:
+				if err := ends(); err != nil {
+					return err
+				}
+				if row++; row == to {
+					return nil
+				}
+				length, gap = 0, d < e.col.exists
+			case row < 0:
+				return errors.New("the first list has no beginning")
+			}
+			if row < from {
+				continue
+			}
+			if gap {
+				for _, out := range dst {
+					if out != nil {
+						out[row-from] = format.Null
+					}
+				}
+				continue
+			}
+			if length < width && dst[length] != nil {
+				dst[length][row-from] = x
+			}
+			length++
+		}
+	}
+	if err := ends(); err != nil {
+		return err
+	}
+	if row+1 != to {
+		return fmt.Errorf("column chunk has %d rows where the row group has %d", row+1, to)
+	}
+	return nil
+}
+
+// seekRow prepares e, of leaf l, to read from a page that begins at or before a row, and returns the row of the last
+// entry before it.
+func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error) {
+	e.end = e.pages.info.Values
+	if from == 0 || e.col.chained() {
+		return -1, nil
+	}
+	marks, err := g.pageMarks(markKey{l, true}, e.col, e.buf)
+	if err != nil {
+		return 0, err
+	}
+	first := 0
+	for i, m := range marks {
+		if m.rows <= from {
+			first = i
+		}
+	}
+	if err := e.pages.jump(marks, first, len(marks)); err != nil {
+		return 0, err
+	}
+	e.pos = marks[first].seen
+	return marks[first].rows - 1, nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/duckdbtest"
+	"github.com/ufs-stream/ufs-stream/internal/exit"
+	mustbe "github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// dataFile is a live file of a planted table: where it is below the temporary folder, what the log calls it (by
+// default, where it is below the table), the query of DuckDB that it holds, and its partition values.
+type dataFile struct {
+	at, path, query string
+	values          map[string]any
+}
+
+// plantDelta writes a table of these columns, each "name type", into the folder t of a temporary one.
+func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile) (at func(string) string) {
+	t.Helper()
+	at = folder(t)
+	fields := make([]map[string]any, len(columns))
+	for i, c := range columns {
+		name, typ, _ := strings.Cut(c, " ")
+		fields[i] = map[string]any{"name": name, "type": json.RawMessage(typ), "nullable": true, "metadata": map[string]any{}}
+		if !strings.HasPrefix(typ, "{") {
+			fields[i]["type"] = typ
+		}
+	}
+	line := func(action any) string { return string(mustbe.Get(json.Marshal(action))(t)) + "\n" }
+	log := line(map[string]any{"protocol": map[string]any{"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": []string{"typeWidening"}, "writerFeatures": []string{"typeWidening", "rowTracking"}}})
+	schema := string(mustbe.Get(json.Marshal(map[string]any{"type": "struct", "fields": fields}))(t))
+	log += line(map[string]any{"metaData": map[string]any{"id": "t", "format": map[string]any{"provider": "parquet", "options": map[string]any{}}, "schemaString": schema, "partitionColumns": append([]string{}, keys...), "configuration": map[string]any{}}})
+	for _, f := range files {
+		where := at(f.at)
+		mustbe.Do(t, os.MkdirAll(filepath.Dir(where), 0o755))
+		if r := duckdbtest.Query(t, at(""), fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
+			t.Fatalf("got error %s, want none", r.Error)
+		}
+		path := strings.TrimPrefix(f.at, "t/")
+		if f.path != "" {
+			path = strings.ReplaceAll(f.path, "HERE", at(""))
+		}
+		if f.values == nil {
+			f.values = map[string]any{}
+		}
+		log += line(map[string]any{"add": map[string]any{"path": path, "partitionValues": f.values, "size": mustbe.Get(os.Stat(where))(t).Size(), "modificationTime": 1, "dataChange": true}})
+	}
+	mustbe.Do(t, os.MkdirAll(at("t/_delta_log"), 0o755))
+	write(t, at("t/_delta_log/00000000000000000000.json"), log)
+	return at
+}
+
+// TestDeltaSchema: the columns of a table are those of its schema, in its types, whatever the data files have: ids and
+// versions of rows, columns of other versions, narrower numbers, none of a column that is newer. Select, plan, shards,
+// apply, convert and the query agree. DuckDB computes what must come out.
+func TestDeltaSchema(t *testing.T) {
+	at := plantDelta(t, []string{"n long", "f double", "s long", "x double", "added double", "late integer", "note string", `l {"type":"array","elementType":"long","containsNull":true}`, "old date", "seen timestamp_ntz"}, nil,
+		dataFile{at: "t/a.parquet", query: `SELECT i::INT AS n, (i * 1.1)::FLOAT AS f, (i % 7)::SMALLINT AS s, sin(i) AS x, [i, i * i % 5]::INT[] AS l, DATE '2026-01-01' AS old,
+			i AS "_row-id-col-0b1c", i // 9 AS "_row-commit-version-col-77" FROM range(30) r(i)`},
+		dataFile{at: "t/b.parquet", query: `SELECT 1.5::DOUBLE AS gone, i * 5000000001 AS n, (i * 1.1)::DOUBLE AS f, i % 5 AS s, cos(i) AS x, (i * i * 1.5)::DOUBLE AS added, [i, 3000000000 + i]::BIGINT[] AS l,
+			DATE '2026-01-02' AS old FROM range(25) r(i)`})
+	const want = `SELECT n::BIGINT AS n, f::DOUBLE AS f, s::BIGINT AS s, x, NULL::DOUBLE AS added, l[1]::BIGINT AS "l[0]", l[2]::BIGINT AS "l[1]", NULL::INT AS late, NULL::VARCHAR AS note, old, NULL::TIMESTAMP AS seen FROM 't/a.parquet'
+		UNION ALL SELECT n, f, s, x, added, l[1], l[2], NULL, NULL, old, NULL FROM 't/b.parquet'`
+	flags := []string{at("t"), "--missing", "mean", "-k", "7", "--method", "greedy"}
+	one := selection(t, flags...)
+	if one.Features != 7 {
+		t.Errorf("got %d features, want 7: n, f, s, x, added, l[0], l[1]; left out: %v", one.Features, one.LeftOut)
+	}
+	// Shards of a plan give the selection of the whole.
+	must(t, "plan", at("t"), "--missing", "mean", "-o", at("job.plan.json"))
+	for i := range 2 {
+		must(t, "scan", "--plan", at("job.plan.json"), "--shard", fmt.Sprintf("%d/2", i+1), "-o", at(fmt.Sprintf("%d.ufs", i)))
+	}
+	must(t, "merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"))
+	parts := selection(t, "--stats", at("all.ufs"), "-k", "7", "--method", "greedy")
+	if got, want := chosenNames(parts), chosenNames(one); got != want {
+		t.Errorf("of shards: got %s, want %s", got, want)
+	}
+	must(t, append([]string{"select", "-o", at("sel.json")}, flags...)...)
+	order := "SELECT " + chosenNames(one) + `, late, note, old, seen FROM (` + want + ")"
+	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "late,note,old,seen"}
+	same(t, at(""), must(t, append(apply, "--format", "sql")...), order)
+	same(t, at(""), must(t, append([]string{"select", "--format", "sql"}, flags...)...), "SELECT "+chosenNames(one)+" FROM ("+want+")")
+	must(t, append(apply, "-o", at("out"))...) // a folder, whose files have all of the columns in one type
+	same(t, at(""), "FROM 'out/*.parquet'", order)
+	must(t, "convert", at("t"), "-o", at("copy"))
+	same(t, at(""), "SELECT n, f, s, x, added, late, note, old FROM 'copy/*.parquet'", "SELECT n, f, s, x, added, late, note, old FROM ("+want+")")
+	same(t, at(""), "SELECT column_name, column_type FROM (DESCRIBE FROM 'out/a.parquet') ORDER BY ALL",
+		"SELECT column_name, column_type FROM (DESCRIBE "+order+") ORDER BY ALL")
+	// One file of its own rows, resumed or not, is the same as that of the folder.
+	for _, name := range []string{"n", "f", "l[0]", "added"} {
+		if col := one.Columns[indexOf(one, name)]; name == "added" && col.Nulls != 30 || name != "added" && col.Nulls != 0 {
+			t.Errorf("%s: got %d nulls, want 30 of added and none else", name, col.Nulls)
+		}
+	}
+}
+
+func indexOf(s *stream.Selection, name string) int {
+	for i, c := range s.Columns {
+		if c.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// chosenNames are the names of the selected features as SQL lists them.
+func chosenNames(s *stream.Selection) string {
+	var names []string
+	for _, f := range s.Selected {
+		names = append(names, `"`+f.Name+`"`)
+	}
+	return strings.Join(names, ", ")
+}
+
+// TestDeltaTypesThatDiffer: a file whose type the protocol does not widen to that of the schema is an error that names
+// the file, the column and both types.
+func TestDeltaTypesThatDiffer(t *testing.T) {
+	for _, c := range []struct{ schema, file, says string }{
+		{"x integer", "i::DOUBLE", "its type is double here, and int32 in the schema of the table"},
+		{"x integer", "i::BIGINT", "its type is int64 here, and int32 in the schema of the table"},
+		{"x double", "i::BIGINT", "its type is int64 here, and double in the schema of the table"},
+		{"x float", "i::DOUBLE", "its type is double here, and float in the schema of the table"},
+		{"x decimal(6,2)", "i::DECIMAL(8,2)", "its type is decimal(8,2) here, and decimal(6,2) in the schema of the table"},
+		{"x long", "'a' || i", "its type is string here, and int64 in the schema of the table"},
+		{"x string", "i", "its type is int64 here, and string in the schema of the table"},
+		{`x {"type":"array","elementType":"integer","containsNull":true}`, "[i, i]::BIGINT[]", "its type is list<int64> here, and list<int32> in the schema of the table"},
+	} {
+		at := plantDelta(t, []string{c.schema, "y double"}, nil,
+			dataFile{at: "t/good.parquet", query: "SELECT sin(i) AS y FROM range(9) r(i)"},
+			dataFile{at: "t/odd.parquet", query: "SELECT " + c.file + " AS x, cos(i) AS y FROM range(9) r(i)"})
+		for _, args := range [][]string{{"select", at("t"), "-k", "1"}, {"plan", at("t")}, {"inspect", at("t")}, {"convert", at("t"), "-o", at("out")}} {
+			ends(t, exit.Data, `odd.parquet: column "x": `+c.says, args...)
+		}
+	}
+}
+
+// TestDeltaPartitionTypes: values of partitions, which the log has as texts, have the types of the schema.
+func TestDeltaPartitionTypes(t *testing.T) {
+	files := []dataFile{
+		{at: "t/1.parquet", query: "SELECT sin(i) AS x, 99 AS zip FROM range(9) r(i)", values: map[string]any{"zip": "00037", "day": "2026-01-31", "n": "1", "ok": "true", "w": "2"}},
+		{at: "t/2.parquet", query: "SELECT cos(i) AS x, 99 AS zip FROM range(9) r(i)", values: map[string]any{"zip": "10115", "day": nil, "n": "2", "ok": "false", "w": "2.5"}},
+	}
+	at := plantDelta(t, []string{"x double", "zip string", "day date", "n integer", "ok boolean", "w double"}, []string{"zip", "day", "n", "ok", "w"}, files...)
+	s := selection(t, at("t"), "--columns", "*", "--missing", "mean", "-k", "3")
+	if s.Features != 4 {
+		t.Errorf("got %d features, want x, n, ok, w; left out %v", s.Features, s.LeftOut)
+	}
+	must(t, "select", at("t"), "-k", "1", "-o", at("sel.json"))
+	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "zip,day,n,ok,w"}
+	must(t, append(apply, "-o", at("out"))...)
+	const want = `SELECT x, '00037' AS zip, DATE '2026-01-31' AS day, 1::INT AS n, true AS ok, 2::DOUBLE AS w FROM 't/1.parquet'
+		UNION ALL SELECT x, '10115', NULL, 2, false, 2.5 FROM 't/2.parquet'`
+	same(t, at(""), "FROM 'out/*.parquet'", want)
+	same(t, at(""), "SELECT DISTINCT column_name, column_type FROM (DESCRIBE FROM 'out/1.parquet') ORDER BY ALL", "SELECT column_name, column_type FROM (DESCRIBE "+want+") ORDER BY ALL")
+	same(t, at(""), must(t, append(apply, "--format", "sql")...), want)
+	if got := selection(t, at("t"), "-k", "1", "--where", "zip = '00037'").Rows; got != 9 {
+		t.Errorf("rows where zip = '00037': got %d, want 9", got)
+	}
+}
+
+// TestDeltaShallowClone: absolute paths of a clone are URIs: the folders of partitions are percent-encoded themselves,
+// and again in the log. What is outside the table is read only if the user allows it.
+func TestDeltaShallowClone(t *testing.T) {
+	at := plantDelta(t, []string{"x double", "k string"}, []string{"k"},
+		dataFile{at: "t/own.parquet", query: "SELECT sin(i) AS x FROM range(9) r(i)", values: map[string]any{"k": "a"}},
+		dataFile{at: "src/k=x%3Ay/c d.parquet", path: "file://HERE/src/k=x%253Ay/c%20d.parquet", query: "SELECT cos(i) AS x FROM range(9) r(i)", values: map[string]any{"k": "x:y"}},
+		dataFile{at: "src/k=100%/e.parquet", path: "file:HERE/src/k=100%25/e.parquet", query: "SELECT tan(i) AS x FROM range(9) r(i)", values: map[string]any{"k": "100%"}},
+		dataFile{at: "t/a:b.parquet", path: "a%3Ab.parquet", query: "SELECT i / 7 AS x FROM range(9) r(i)", values: map[string]any{"k": "b"}})
+	ends(t, exit.Data, "--allow", "select", at("t"), "-k", "1")
+	must(t, "select", at("t"), "-k", "1", "--allow", at("src"), "-o", at("sel.json"))
+	apply := []string{"apply", at("t"), "--selection", at("sel.json"), "--also", "k", "--allow", at("src")}
+	const want = `SELECT x, 'x:y' AS k FROM 'src/k=x%3Ay/c d.parquet' UNION ALL SELECT x, '100%' AS k FROM 'src/k=100%/e.parquet'
+		UNION ALL SELECT x, 'a' AS k FROM 't/own.parquet' UNION ALL SELECT x, 'b' FROM 't/a:b.parquet'`
+	same(t, at(""), "FROM ("+strings.TrimSuffix(strings.TrimSpace(must(t, append(apply, "--format", "sql")...)), ";")+") ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
+	must(t, append(apply, "-o", at("out.parquet"))...)
+	same(t, at(""), "SELECT x, k FROM read_parquet('out.parquet/**/*.parquet', hive_partitioning = true, hive_types_autocast = false) ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
+}
