@@ -34,11 +34,29 @@ func Open(in *os.Root, name string, flag int) (*os.File, error) {
 	if err == nil {
 		err = errors.Join(checkSame(there, opened), checkFile(opened))
 	}
+	for look := 0; err == nil && look < 3; look++ {
+		err = checkAgain(in, name, opened)
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// checkAgain checks that name still is the file opened, once every rename in the folder that was under way has ended.
+// Linux counts the names of a file that a rename replaces before the name leads elsewhere: until then a second name of
+// another file looks like its only one, to every look. Whoever reads the folder waits for its renames.
+func checkAgain(in *os.Root, name string, opened fs.FileInfo) error {
+	if folder, err := in.Open("."); err == nil { // else nobody may read it, and the looks have to do
+		_, _ = folder.Readdirnames(1)
+		folder.Close()
+	}
+	there, err := in.Lstat(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkSame(there, opened), checkFile(there))
 }
 
 // Make makes a new file called name, for reading and writing, in place of what has that name.

@@ -41,7 +41,7 @@ func TestNullSpellings(t *testing.T) {
 	wants(t, TSV, "a\tb\n\\N\t1\n2\t\\N\n", given(`\N`), "a int64: null|2", "b int64: 1|null")
 	wants(t, NDJSON, "{\"a\":-999,\"b\":\"NA\",\"c\":\"NA\"}\n{\"a\":2,\"b\":\"x\",\"c\":\"2026-01-31\"}\n", given("-999", "NA"),
 		"a int64: null|2", "b string: null|x", "c date: null|2026-01-31")
-	wants(t, NDJSON, "{\"a\":-999.0,\"b\":\"NA\"}\n{\"a\":2,\"b\":\"x\"}\n", Options{Exact: anyColumn}, "a double: -999|2", "b string: NA|x")
+	wants(t, NDJSON, "{\"a\":-999.5,\"b\":\"NA\"}\n{\"a\":2,\"b\":\"x\"}\n", Options{Exact: anyColumn}, "a double: -999.5|2", "b string: NA|x")
 	wants(t, NPY, npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", []float64{1, -999, -999, 4}), given("-999"),
 		"x[0] double: 1|null", "x[1] double: null|4")
 }

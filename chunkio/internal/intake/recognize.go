@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -100,10 +99,11 @@ func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
 			continue
 		}
 		for j, s := range record {
-			switch k := kindOf(s); {
+			switch k := kindOf(trim(s)); {
+			case new(spellings).hasText(trim(s)):
 			case k.whole() || k == Float:
 				numbers[j]++
-			case k != Unknown || !utf8.ValidString(s):
+			default:
 				texts[j]++
 			}
 		}

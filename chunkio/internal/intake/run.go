@@ -87,7 +87,7 @@ type Output interface {
 // *stream.DataError that name the line.
 func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
 	if in.Format == NPY || in.Format == Avro { // which tell their types
-		opt.TextOptions = TextOptions{}
+		opt.Types, opt.Text = nil, nil
 	}
 	var err error
 	if opt.rules, err = opt.overrules(); err != nil {
