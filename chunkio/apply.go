@@ -54,7 +54,7 @@ type ApplyReport struct {
 	Bytes   int64
 	Resumed Resumed
 
-	// Warnings are what is odd about the input, guesses about its files among it, and what other users have at
+	// Warnings name oddities of the input, guesses about its files among them, and files of other users at
 	// the places where interrupted runs leave finished files.
 	Warnings []stream.Text
 }

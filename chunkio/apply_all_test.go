@@ -80,7 +80,7 @@ func TestConvertText(t *testing.T) {
 		got = append(got, l.Name+" "+l.Type+": "+strings.ReplaceAll(strings.Join(rows, "|"), formattest.NoName, "null"))
 	}
 	if want := []string{"id int64: 9007199254740993|2", "day date: 2026-01-31|null", "name string: a,\nb|NA", "x double: 1.5|null"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("the columns are %q", got)
 	}
 	if _, err := Convert(t.Context(), []string{to}, to, ApplyOptions{}); err == nil {
 		t.Error("a file was converted to itself")

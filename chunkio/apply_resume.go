@@ -75,7 +75,7 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Modified             time.Time // of a local file
 		Columns              []column
 		Texts                *TextOptions  `json:",omitempty"` // that a file of rows was read with, and
-		Kinds                []intake.Kind `json:",omitempty"` // what its columns were found to be, beside other files
+		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, given the other files
 	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
 	texts := a.opt.Texts
 	texts.Header, texts.Recorded = a.catalog.texts.guessesMade().Header, false // as it was read, a guess or not

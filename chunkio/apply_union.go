@@ -27,7 +27,7 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	return here
 }
 
-// widened are columns as an open file i has them: those of a table whose schema has a wider type of numbers than the file
+// widened are columns as an open file i has them: a table's schema may have a wider type of numbers than the file
 // are written as numbers of that.
 func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []copier.Column {
 	if a.catalog.list.schema == nil {

@@ -79,7 +79,7 @@ type Options struct {
 	Allow []string
 
 	// Texts overrule what is guessed about inputs that are text. They are given to Open, and so are Numbers: columns
-	// of such inputs, beside those that Columns name, that are numbers though they look like identifiers. Numbers
+	// of such inputs, in addition to Columns, that are numbers though they look like identifiers. Numbers
 	// among Texts.Nulls are missing in features of every format.
 	Texts   TextOptions
 	Numbers []string
@@ -358,7 +358,7 @@ func (d *Dataset) Warnings() []stream.Text {
 	return slices.Concat(d.FileWarnings(), d.features.warnings)
 }
 
-// FileWarnings lists those of Warnings that are about the files, whatever the columns are for.
+// FileWarnings lists the Warnings about files; the use of the columns does not change them.
 func (d *Dataset) FileWarnings() []stream.Text {
 	return slices.Concat(d.catalog.warnings, d.catalog.texts.guessesMade().Doubts)
 }

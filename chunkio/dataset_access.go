@@ -270,7 +270,7 @@ func rowsOf(in Input, head string) (kind intake.Format, packing string, guess bo
 	return kind, packing, kind == intake.CSV || kind == intake.NDJSON, nil
 }
 
-// holdsData reports whether an input of any name is data, and whether only the shape of its lines says so.
+// holdsData reports whether an input of any name is data, and whether that is a guess from the shape of its lines.
 func holdsData(in Input) (data, guess bool, err error) {
 	magic, err := readMagic(in)
 	if err != nil || magic != "" {

@@ -52,7 +52,7 @@ type file struct {
 	print   uint64  // fingerprint of size, footer, and both ends of its data
 	bytes   []int64 // of each row group, for a plan file; nil where none is to be made
 
-	whole    bool            // it is read to its end where it is opened, which its name does not tell
+	whole    bool            // opening reads it to its end, and its name does not show that
 	outcomes []where.Outcome // of each row group, as keys and statistics tell; nil without a condition
 }
 
@@ -119,7 +119,7 @@ type cataloging struct {
 	skipBad bool                     // leave out files that cannot be used
 	weigh   bool                     // note the bytes of row groups
 	union   bool                     // columns that a file lacks are null there
-	spreads bool                     // note those of leaves
+	spreads bool                     // note the spreads of leaves
 	unused  func(column string) bool // nobody asks for a column; nil for none
 }
 

@@ -14,8 +14,8 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// beginColumns makes the columns of a file those of the dataset: of the first one, and again of the first one with rows, as the
-// types of files without rows, and what they lack and have beside, do not count.
+// beginColumns makes the columns of a file those of the dataset: of the first one, and again the columns of the first one with rows, as the
+// types of files without rows, and columns that they lack or add, do not count.
 func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
 	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
@@ -299,7 +299,7 @@ func mergeUnits(path string, d, l *format.Leaf) {
 	}
 }
 
-// mergeFacts adds what the leaves of a further file with rows tell to the dataset's that were there before it.
+// mergeFacts adds the facts about the leaves of a further file with rows to the dataset's leaves that were there before it.
 func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
 	for at := range before {
 		d, here := &b.leaves[at], f.at(at)

@@ -198,8 +198,8 @@ func placeLogged(root string, at store.Location, scope *place.Scope, file string
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }
 
-// columnsOf tells which leaves of a data file are columns of the table, nil for all, and gives those the types that the
-// schema of the table has. What it has not are ids and versions of rows that the writer of the table keeps there, or
+// columnsOf finds the leaves of a data file that are columns of the table, nil for all, and gives them the types that the
+// schema of the table has. The leaves that it lacks are ids and versions of rows that the writer of the table keeps there, or
 // columns of other versions; the values of partition columns are in the log.
 func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, []bool, error) {
 	if l.schema == nil {

@@ -37,7 +37,7 @@ type origin struct {
 	at         stream.Position
 }
 
-// position is that of an entry in the input. What is made of a column has its position.
+// position is the place of an entry in the input. A feature made of a column has the column's position.
 func (e *entry) position() stream.Position {
 	i, known := e.at.Index()
 	if !known || e.list == "" || e.made != nil {
@@ -177,7 +177,7 @@ func countPositions(c *catalog, sparse *sparseSpec) int {
 	return n
 }
 
-// columnsWith is the number of positions from those behind the leaf before to those before the leaf behind.
+// columnsWith is the number of positions that a leaf takes, with the columns before and after it that are no leaves.
 func columnsWith(c *catalog, leaf int, sparse *sparseSpec) int {
 	l := &c.leaves[leaf]
 	return l.Before + max(elements(c, leaf, sparse), 1) + l.After
@@ -235,19 +235,19 @@ func clash(c *catalog, e entry) error {
 	return err
 }
 
-// extremes are what the statistics of row groups tell of the numbers of a leaf: all that are neither null nor NaN lie
+// extremes are bounds of the numbers of a leaf, from the statistics of row groups: all that are neither null nor NaN lie
 // between its ends.
 type extremes struct {
 	low, high      float64
-	known, unknown bool // some ends are known; those of a group are not
+	known, unknown bool // some ends are known; the ends of a group are not
 }
 
-// addSpreads adds what the statistics of a further file tell.
+// addSpreads adds the statistics of a further file.
 func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	if f.rows() == 0 {
 		return
 	}
-	if b.rows == 0 { // what files without rows had as columns does not count
+	if b.rows == 0 { // the columns of files without rows do not count
 		b.catalog.spreads = nil
 	}
 	known, ok := opened.(format.Bounded)
@@ -269,7 +269,7 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	}
 }
 
-// addBounds adds what a row group promises. Infinities count as missing.
+// addBounds adds the bounds that a row group promises. Infinities count as missing.
 func (s *extremes) addBounds(b format.Bounds) {
 	switch {
 	case b.Nulls == b.Rows:

@@ -19,18 +19,18 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What a folder contributes are its data files: those with the ending of a format, and of the others those whose bytes
-// are of one, as those of single files are. All else is passed over, and said so.
+// A folder contributes its data files: files with the ending of a format, and of the others the files whose bytes
+// are of one, as single files do. All else is passed over, and said so.
 
-// dataEndings are the endings that tell data without a look at the bytes.
+// dataEndings are the endings of files that are data without a look at the bytes.
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
 
-// isDataFile reports whether the name of a file tells data, which may be compressed where it is of rows.
+// isDataFile reports whether a file is data by its name. Files of rows may be compressed.
 func isDataFile(name string) bool {
 	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
 }
 
-// resultEndings are those of results of this program that are no data.
+// resultEndings are the endings of results of this program that are no data.
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
 
 // mayBeData reports whether an output of this name may be taken for data when its folder is read.
@@ -48,10 +48,10 @@ func isVisible(rel string) bool {
 	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), skipName)
 }
 
-// findings is what the folders of an input hold beside data, and what is taken for data by the shape of its lines alone.
+// findings are the files that folders of an input hold and that are no data, or data by the shape of their lines alone.
 type findings struct {
 	passed, guessed tally
-	guesses         map[string]bool // those of guessed that folders hold
+	guesses         map[string]bool // the guessed files that folders hold
 	unseen          int             // of passed, by their ending alone
 }
 
@@ -84,7 +84,7 @@ func (t *tally) String() string {
 	return s
 }
 
-// warningTexts are what is to be said of the findings.
+// warningTexts are the warnings about the findings.
 func (f *findings) warningTexts() (warnings []stream.Text) {
 	if f.passed.count > 0 {
 		unseen := ""
@@ -137,7 +137,7 @@ func lookInto(ctx context.Context, path string) (data, guess bool, err error) {
 	return holdsData(in)
 }
 
-// isTextName reports whether a name tells text in lines. Such a file of no bytes has no rows: Spark and Hadoop write
+// isTextName reports whether a file is text in lines by its name. Such a file of no bytes has no rows: Spark and Hadoop write
 // one for an empty partition, and it is passed over.
 func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.Named(name))
@@ -149,10 +149,10 @@ func (f *findings) sortFile(ctx context.Context, path string, entry fs.DirEntry)
 	if named && !isTextName(path) {
 		return true, nil // which opening refuses where it cannot be read
 	}
-	info, gone := os.Stat(path) // of what a link leads to
+	info, gone := os.Stat(path) // of the target of a link
 	switch {
 	case named && (gone != nil || info.IsDir() || info.Size() > 0):
-		return true, nil //nolint:nilerr // opening says so
+		return true, nil //nolint:nilerr // opening fails with it
 	case gone != nil && entry.Type()&fs.ModeSymlink == 0:
 		return false, stream.Dataf(path, "cannot be looked at: %w", withoutPath(gone))
 	case gone != nil:
@@ -236,7 +236,7 @@ func slashOf(e fs.DirEntry) string {
 	return ""
 }
 
-// picker takes the objects of a listing that are data, in order. The beginnings of those whose ending says nothing are
+// picker takes the objects of a listing that are data, in order. The beginnings of objects with an unknown ending are
 // read, footersAhead at a time: one request more for each data file at most. Of an ending of which none of the first
 // looksMost objects is data no more are read, so that what is stored beside data costs looksMost requests for each
 // kind, not one for each of a million images.
@@ -249,7 +249,7 @@ type picker struct {
 	endings map[string]*looks
 }
 
-// looks counts the objects with an ending whose beginning was read, and those of them that are data.
+// looks counts the objects with an ending whose beginning was read, and how many of them are data.
 type looks struct{ all, data int }
 
 const (
@@ -363,7 +363,7 @@ func (g *glimpse) Name() string { return g.object.Name() }
 func (g *glimpse) Size() int64  { return g.object.Size }
 func (g *glimpse) Close() error { return nil }
 
-// ReadAt implements io.ReaderAt. The first request brings what most decisions need.
+// ReadAt implements io.ReaderAt. The first request brings enough for most decisions.
 func (g *glimpse) ReadAt(p []byte, at int64) (int, error) {
 	end := at + int64(len(p))
 	if end > g.object.Size {

@@ -30,7 +30,7 @@ type partition struct {
 	why    string    // why it is no feature; empty when it is numeric or boolean
 	values []float64 // by file; nil where it is no feature; format.Null for a null
 	truth  bool      // boolean: the values are 0 and 1
-	typ    string    // that the schema of a table has for it; empty where the values tell
+	typ    string    // that the schema of a table has for it; empty if the values decide
 }
 
 // hiveParts returns the key=value folders of a path, from the outermost in. The
@@ -156,7 +156,7 @@ func (l *fileList) keyType(key string) string {
 	return typ
 }
 
-// mayBe reports whether a key of a type, which is empty where its values tell, is a number, and whether it is a boolean.
+// mayBe reports whether a key of a type, which is empty if its values decide, is a number, and whether it is a boolean.
 func mayBe(typ string) (number, truth bool) {
 	_, number = format.Agree(typ, "double")
 	truth = typ == "bool"
@@ -258,7 +258,7 @@ type keyColumnCheck struct {
 	memory    int64
 }
 
-// compareGroups looks at the statistics of each row group, and where these do not tell at its rows.
+// compareGroups looks at the statistics of each row group, and at its rows if these do not decide.
 func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
@@ -276,7 +276,7 @@ func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	return nil
 }
 
-// isTold reports whether statistics alone tell that all values of a group are equal to the key's.
+// isTold reports whether statistics alone show that all values of a group are equal to the key's.
 func (c *keyColumnCheck) isTold(g int, l format.Leaf) bool {
 	known, ok := c.file.(format.Bounded)
 	if !ok {

@@ -97,7 +97,7 @@ func TestKeyThatIsAColumn(t *testing.T) {
 			for _, opt := range []Options{{Exclude: []string{"k"}}, {Columns: []string{"x"}}} {
 				ds, err := Open(t.Context(), []string{dir}, opt)
 				if err != nil || !slices.Equal(columnNames(ds), []string{"x"}) {
-					t.Errorf("k=%s, %+v: %v", c.key, opt, err)
+					t.Errorf("k=%s, %+v: got error %v, want the column x alone", c.key, opt, err)
 					continue
 				}
 				formattest.Must(t, ds.Close())

@@ -117,7 +117,7 @@ func TestApplyGoesOnWithOtherTypes(t *testing.T) {
 		opt := ApplyOptions{Columns: []string{"zip", "x"}, Meter: new(stream.Meter), Threads: 1}
 		_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 100 }), []string{in}, out, opt)
 		if u, ok := errors.AsType[*Unfinished](err); !ok || u.Finished != 2 {
-			t.Fatalf("%+v %v", u, err)
+			t.Fatalf("the unfinished output is %+v, the error %v", u, err)
 		}
 		opt.Texts = c.texts
 		report := mustApply(t, []string{in}, out, opt)

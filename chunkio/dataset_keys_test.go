@@ -67,7 +67,7 @@ func TestMapsOfTextsAreSparseRows(t *testing.T) {
 	report, err := Convert(t.Context(), []string{path}, columns, ApplyOptions{})
 	must.Do(t, err)
 	if len(report.Warnings) != 1 {
-		t.Errorf("%v", report.Warnings)
+		t.Errorf("the warnings are %v", report.Warnings)
 	}
 	for _, input := range []string{path, columns} {
 		for _, opt := range []Options{{Sparse: "counts"}, {Sparse: fmt.Sprintf("counts,%d", len(want)), Threads: 1}} {
@@ -112,7 +112,7 @@ func TestKeysTwice(t *testing.T) {
 	defer ds.Close()
 	for _, err := range ds.Chunks(t.Context(), stream.Range{}) {
 		if err == nil || !strings.Contains(err.Error(), `row 3003: key "u1" occurs twice`) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v", err)
 		}
 		break
 	}

@@ -33,12 +33,12 @@ type fileList struct {
 	last    string   // path of the last record, without its query
 
 	table    *stream.Table   // that the files are of; nil for bare files
-	schema   *delta.Schema   // of the table; nil for bare files, and if a plan has told what its footers are
+	schema   *delta.Schema   // of the table; nil for bare files, and for the files of a plan
 	plan     string          // the plan file that names the files, as people may see it; empty without one
 	finders  []finder        // the folders and globs that the files were found by
 	lists    []string        // the @lists that named them, without the @
 	guesses  map[string]bool // paths in folders that are data by the shape of their lines alone
-	keys     *keyTexts       // partition values that a table's log or a plan tells; nil where paths do
+	keys     *keyTexts       // partition values from a table's log or a plan; nil if paths have them
 	warnings []stream.Text
 }
 

@@ -125,7 +125,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 	ds := openPlanned(t, c, plan, Shard{2, 2})
 	_, err := collect(ds, stream.Range{})
 	if !says(err, "1.parquet", plan) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v", err)
 	}
 	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), slices.Collect(ds.Fields())); strings.Contains(shown, "secret") {
 		t.Error(shown)

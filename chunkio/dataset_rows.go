@@ -50,8 +50,8 @@ func (t *takenIn) open(in Input, memory int64) (format.File, error) {
 	return f, nil
 }
 
-// explainLeaves tells the leaves of a scratch file what the rows tell of their columns: why they are text, and how many
-// columns stand beside them that the scratch file does not have.
+// explainLeaves adds facts about the rows' columns to the leaves of a scratch file: why they are text, and how many
+// columns stand before and after them that the scratch file does not have.
 func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	for i := range leaves[:min(len(leaves), len(t.Columns))] {
 		l := &leaves[i]
@@ -98,7 +98,7 @@ func (t *takenInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// isOfRows reports whether a file is what openRows made of one of rows.
+// isOfRows reports whether openRows made the file from a file of rows.
 func isOfRows(opened format.File) bool {
 	f, ok := opened.(*parquet.File)
 	if !ok {
@@ -314,7 +314,7 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	return t.held, t.least
 }
 
-// Guesses are what was guessed about files of rows.
+// Guesses are the guesses about files of rows.
 type Guesses struct {
 	// Header is how the first rows of CSV files were read: "yes" as names, "no" as data; empty if there was none.
 	Header string
@@ -323,7 +323,7 @@ type Guesses struct {
 	nulls  []string // spellings of missing values
 }
 
-// Guesses tells what was guessed about the files so far.
+// Guesses are the guesses about the files so far.
 func (d *Dataset) Guesses() Guesses {
 	g := d.catalog.texts.guessesMade()
 	for _, s := range d.opt.Texts.Nulls {

@@ -36,7 +36,7 @@ func DefaultSparse(inputs []string) string {
 	return ""
 }
 
-// SniffSparse is the Options.Sparse that inputs ask for by what they are: NDJSON whose objects have identifiers as keys,
+// SniffSparse is the Options.Sparse that inputs ask for by their contents: NDJSON whose objects have identifiers as keys,
 // and nothing else to choose from, as the beginning of the first file shows. It is empty for others, for standard
 // input and for objects in a store.
 func SniffSparse(ctx context.Context, inputs []string) string {
@@ -83,7 +83,7 @@ type textTables struct {
 	least   int64               // and would have at least
 	triples tripleTables
 	header  intake.Header // of CSV files
-	guessed intake.Header // of those that are data by the shape of their lines alone
+	guessed intake.Header // of files that are data by the shape of their lines alone
 	spelled []string      // missing values of theirs
 	doubts  []stream.Text // guesses about the files that may be wrong, each once
 
@@ -106,7 +106,7 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	}
 }
 
-// rowsOf is what a file of rows was taken in as; nil for other files.
+// rowsOf is the table made of a file of rows; nil for other files.
 func (t *textTables) rowsOf(name string) *takenIn {
 	if t == nil {
 		return nil
@@ -150,7 +150,7 @@ func (t *textTables) checkNames(opt TextOptions) error {
 	return opt.Unmatched(slices.Sorted(maps.Keys(t.typed)))
 }
 
-// mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.
+// mostDoubts bounds what is kept of guesses: of many files alike the first few show which option to give.
 const mostDoubts = 20
 
 // addDoubts keeps guesses that are not kept yet. The caller holds t.mu, or is the only one.
@@ -171,7 +171,7 @@ func (t *textTables) addSpelled(spelled []string) {
 	}
 }
 
-// checkTexts refuses spellings of missing values that are none: records would tell what a URL holds.
+// checkTexts refuses spellings of missing values that are none: records would show the secrets of a URL.
 func checkTexts(t TextOptions) error {
 	for _, s := range t.Nulls {
 		if strings.Contains(s, "://") {

@@ -78,7 +78,7 @@ func kindOf(l format.Leaf) where.Kind {
 	return k
 }
 
-// kindOfLists is what conditions must know of a leaf of lists that they name as a whole.
+// kindOfLists is the kind of a leaf of lists that a condition names as a whole.
 func kindOfLists(l format.Leaf) where.Kind {
 	k := kindOf(l)
 	if !k.Numeric() {

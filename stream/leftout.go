@@ -27,7 +27,7 @@ func BySeverity(list []LeftOut) []LeftOut {
 	return sorted
 }
 
-// WarningsBySeverity is [BySeverity] of warnings; those of no column come behind those of suspicious ones.
+// WarningsBySeverity is [BySeverity] of warnings; warnings about no column come after the ones about suspicious columns.
 func WarningsBySeverity(list []string) []string {
 	sorted := slices.Clone(list)
 	rank := func(warning string) int { return min(severity(warning), restOfReasons) }
@@ -35,7 +35,7 @@ func WarningsBySeverity(list []string) []string {
 	return sorted
 }
 
-// restOfReasons is the place of those that no list names.
+// restOfReasons is the place of reasons that no list names.
 const restOfReasons = 4
 
 // severity is the place of the text among [severities]: what harms a selection may stand anywhere in it, what type or

@@ -36,6 +36,6 @@ func TestBySeverity(t *testing.T) {
 	}
 	warnings := []string{"few rows", "2 columns are copies: a (of b)", "1 column nearly determines the label y: c", "text"}
 	if got := WarningsBySeverity(warnings); !slices.Equal(got, []string{warnings[2], warnings[1], warnings[0], warnings[3]}) {
-		t.Errorf("%q", got)
+		t.Errorf("the order is %q", got)
 	}
 }

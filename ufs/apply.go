@@ -28,7 +28,7 @@ type ApplyRequest struct {
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string
-	Texts     chunkio.TextOptions // in place of those that the selection records
+	Texts     chunkio.TextOptions // in place of the selection's
 	Stdin     io.Reader
 
 	TempDir    string // as in Request, and so is MaxScratch

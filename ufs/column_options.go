@@ -21,7 +21,7 @@ var columnOptions = []struct {
 	{"times", func(q *Request) *bool { return &q.Times }},
 }
 
-// textOptions are those of them that overrule guesses about inputs that are text, which are lists.
+// textOptions are the lists that overrule guesses about inputs that are text.
 var textOptions = []struct {
 	name string
 	of   func(t *chunkio.TextOptions) *[]string
@@ -99,7 +99,7 @@ func settleHeader(q *Request, ds *chunkio.Dataset) {
 	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
 }
 
-// textsOr are the options of t, and those of other that t leaves open.
+// textsOr are the options of t, and of other if t leaves them open.
 func textsOr(t, other chunkio.TextOptions) chunkio.TextOptions {
 	if t.Header == "" {
 		t.Header, t.Recorded = other.Header, other.Header != ""

@@ -48,7 +48,7 @@ type EvalRequest struct {
 	AsOf      time.Time
 	Anonymous bool
 	Allow     []string            // see Request
-	Texts     chunkio.TextOptions // in place of those that the selections record
+	Texts     chunkio.TextOptions // in place of the selections'
 
 	TempDir    string // as in Request, and so are those below
 	MaxScratch int64

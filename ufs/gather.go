@@ -86,10 +86,8 @@ func (g *gatherer) attempt(ctx context.Context) (e *gathered, err error) {
 		e.opened = ds
 	}()
 	settleHeader(&g.Request, ds)
-	if ds.Replayable() {
-		if ds.Table() == nil && g.Plan == "" { // whose files, one by one, would be no table
-			g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
-		}
+	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table, one by one, would be no table
+		g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Output); err != nil {
 		return nil, err

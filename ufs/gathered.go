@@ -21,7 +21,7 @@ type gathered struct {
 	path     string          // of the statistics file, as people may see it
 	digest   string          // of the statistics file: what a round is told by
 	columns  []stream.Column // features, those that turn out constant included
-	places   int             // positions of the input; 0 where those of the columns are unknown
+	places   int             // positions of the input; 0 if the positions of the columns are unknown
 	profile  *gram.Profile
 	moments  *gram.Moments      // nil where only a profile was asked for
 	wide     *gram.Rows         // in place of moments, where the Gram matrix will be a factor

@@ -157,7 +157,7 @@ func TestCheckChanged(t *testing.T) {
 				if col.Moved != "" {
 					moved = append(moved, col.Name+" "+col.Moved)
 					if !strings.Contains(col.Why, c.why) {
-						t.Errorf("%s: %+v", name, col)
+						t.Errorf("%s: the moved column is %+v", name, col)
 					}
 				}
 			}

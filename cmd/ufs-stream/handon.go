@@ -79,7 +79,7 @@ func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []
 		}
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table == nil { // whose files are those of one version
+	if at.Table == nil { // whose files are of one version
 		r.Glob = globOf(inputs, at.Files)
 		r.Sources, r.Form, r.Hive = sources(inputs, at.Files)
 	}

@@ -305,7 +305,7 @@ func (c *cli) leftOutTable(w *screen.Page, left []stream.LeftOut) {
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
 	for _, l := range stream.BySeverity(left) {
-		l.Column = stream.Position{} // which those that share a name differ in
+		l.Column = stream.Position{} // in which columns that share a name differ
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}

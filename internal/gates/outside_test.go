@@ -92,7 +92,7 @@ func TestGoOfTheDocs(t *testing.T) {
 			out, err := exec.CommandContext(t.Context(), program, c.args...).CombinedOutput()
 			text := string(out)
 			if (err == nil) != c.ok || !strings.Contains(text, c.want) || strings.Contains(text, "panic") || !c.ok && strings.Count(text, c.want) != 1 {
-				t.Errorf("%q: %v\n%s", c.args, err, text)
+				t.Errorf("with arguments %q: error %v, output\n%s", c.args, err, text)
 			}
 		}
 	}

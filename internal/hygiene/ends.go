@@ -115,7 +115,7 @@ type Sentinel struct {
 	Share  float64 // of the values that were looked at
 }
 
-// Sentinels lists those of the columns that are wanted, nil for all.
+// Sentinels lists the sentinels of the columns that are wanted, nil for all.
 func (f *Facts) Sentinels(wanted []bool) (list []Sentinel) {
 	if f == nil {
 		return nil

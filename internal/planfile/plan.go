@@ -102,7 +102,7 @@ type File struct {
 	Groups      [][2]int64 `json:"groups,omitempty"`      // rows and weight (bytes to read) of each row group
 	Order       int        `json:"order,omitempty"`       // 1-based, into Catalog.Orders; 0: that of Catalog.Leaves
 	Outcomes    string     `json:"outcomes,omitempty"`    // of the condition, a digit for each row group
-	Whole       bool       `json:"whole,omitempty"`       // it is read to its end where it is opened, which its name does not tell
+	Whole       bool       `json:"whole,omitempty"`       // opening reads it to its end, and its name does not show that
 }
 
 // Rows is the number of rows in the file, as its footer tells.

@@ -51,7 +51,7 @@ func (r *Recipe) checkDuckDB() error {
 	return nil
 }
 
-// duckDB is the query that reads the files themselves: a SELECT for those that are read alike, one after the other.
+// duckDB is the query that reads the files themselves: a SELECT for all that are read alike, one after the other.
 func (r *Recipe) duckDB() (string, error) {
 	if err := r.checkDuckDB(); err != nil {
 		return "", err

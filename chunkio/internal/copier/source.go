@@ -81,7 +81,7 @@ const (
 	FromSparse                // one feature of sparse rows
 	FromPartition             // a partition key
 	Absent                    // nowhere: the file lacks it, and all its rows are null
-	FromNumbers               // as FromLeaf, of numbers that are written as those of a wider type
+	FromNumbers               // as FromLeaf, of numbers that are written with a wider type
 )
 
 // Column is one top-level column of the output.

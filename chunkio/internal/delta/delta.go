@@ -48,7 +48,7 @@ type Snapshot struct {
 	Version    int64
 	Time       time.Time // when the version was committed, to the millisecond
 	Partitions []string  // names of the partition columns, in the table's order
-	Schema     *Schema   // with the columns of partitions; nil if the log tells none
+	Schema     *Schema   // with the columns of partitions; nil if the log has none
 	Files      []File    // the live ones, in byte order of their paths
 }
 

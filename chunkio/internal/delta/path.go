@@ -36,7 +36,7 @@ func readPath(raw string) (path, key string, err error) {
 	return raw, decoded, nil
 }
 
-// IsAbsolute tells an absolute path or a URI with a scheme from a path within the table.
+// IsAbsolute reports whether a path is absolute or a URI with a scheme, and not a path within the table.
 func IsAbsolute(raw string) bool {
 	if strings.HasPrefix(raw, "/") {
 		return true

@@ -15,7 +15,7 @@ const modeKey = "delta.columnMapping.mode"
 const columnMapping = "columnMapping"
 
 // knownFeature reports whether tables with that feature can be read as if they had it
-// not. Of the others some change what stands in the data files (variantType), some where the
+// not. Of the others some change the contents of data files (variantType), some where the
 // log is (catalogManaged), and the future ones are not known.
 func knownFeature(name string) bool {
 	switch name {

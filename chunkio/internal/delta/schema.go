@@ -15,7 +15,7 @@ type Schema struct {
 	index  map[string]int // by the name in lower case, as names differ by more than the case of their letters
 }
 
-// Field is a column of a table's schema, or a field in one. Of its types, which are named as those of columns of data
+// Field is a column of a table's schema, or a field in one. Of its types, which have the names of types of columns of data
 // files are, primitive ones have a Type, structs a Struct, and lists an Element; others, as maps, have none of these.
 type Field struct {
 	Name    string
@@ -27,8 +27,8 @@ type Field struct {
 // schemaBytes is more than a byte of a schema's text takes while it is read: for 100,000 columns it was 8.
 const schemaBytes = 16
 
-// schema is that of the table; nil if the log tells none, which the protocol does not allow and
-// short logs of other tools do: the data files tell the columns then.
+// schema is the table's; nil if the log has none, which the protocol does not allow and
+// short logs of other tools do: the data files have the columns then.
 func (t *table) schema(m *metaData) (*Schema, error) {
 	if m.SchemaString == "" || m.SchemaString == "{}" {
 		return nil, nil

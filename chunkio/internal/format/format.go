@@ -145,10 +145,10 @@ type Leaf struct {
 	Width int
 	List  bool
 	// Entries is the type of the values of a map of integers to numbers, which sparse rows can
-	// be read from, or with TextKeys of one of texts to numbers; NoEntries says of another map why they cannot.
+	// be read from, or with TextKeys of one of texts to numbers; NoEntries is the reason why they cannot be read from another map.
 	Entries, NoEntries string
 	TextKeys           bool
-	// Before and After are how many columns of the input stand right before and behind the leaf that are no leaves,
+	// Before and After are how many columns of the input stand right before and after the leaf that are no leaves,
 	// as no column of this program holds their values.
 	Before, After int
 	// Nulls is what the metadata promises about missing entries: the number of nulls,
@@ -168,7 +168,7 @@ type Leaf struct {
 	// PerRow is the number of values in a row of a list or map, on average over the group where it is
 	// largest; 0 where that is unknown.
 	PerRow int64
-	// Index tells the leaf of the index of a data frame, see MarkIndex.
+	// Index marks the leaf of the index of a data frame, see MarkIndex.
 	Index bool
 	// Packed is the bytes that the leaf takes in the file, in the group where it takes most.
 	Packed int64

@@ -9,8 +9,8 @@ import (
 // PandasKey is the name under which pandas keeps, in the metadata of a file, how it made the columns.
 const PandasKey = "pandas"
 
-// MarkIndex marks the leaves that are the index of a data frame: those that pandas names as such in its metadata, and
-// those of the names that it gives to an index without one, which stay where another tool has written the file again.
+// MarkIndex marks the leaves that are the index of a data frame: the ones that pandas names in its metadata, and
+// ones with the names that it gives to an index without a name, which stay where another tool has written the file again.
 func MarkIndex(leaves iter.Seq[*Leaf], pandas string) {
 	var said struct {
 		Columns []json.RawMessage `json:"index_columns"` // names, and objects for an index that is no column

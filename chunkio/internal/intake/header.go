@@ -106,7 +106,7 @@ func (r *csvRows) readAlike(first []string, guess judgement, settled *Header) (n
 	return false, e
 }
 
-// doubtHeader says that a judgement may be wrong.
+// doubtHeader warns that a judgement may be wrong.
 func (r *csvRows) doubtHeader(first []string, guess judgement) {
 	numbered := make([]string, len(first))
 	for j := range numbered {

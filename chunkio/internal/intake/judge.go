@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// A first row is judged as names or data by what it would be a surprise as: the logarithm of how much likelier it is
-// as names, in nats, added up over its fields and what they are together. A judgement is sure beyond sureHeader; the
-// numbers below are rough shares of tables that people have, and TestJudgeHeader has what they lead to.
+// A first row is judged as names or as data, whichever would surprise less: the logarithm of how much likelier it is
+// as names, in nats, is added up over its fields and their order together. A judgement is sure beyond sureHeader; the
+// numbers below are rough shares of tables that people have; TestJudgeHeader has the judgements that follow.
 const sureHeader = 2
 
-// mostJudged bounds the columns that a judgement looks at: they tell enough, and each takes 150 bytes.
+// mostJudged bounds the columns that a judgement looks at: they are enough, and each takes 150 bytes.
 const mostJudged = 1 << 16
 
-// judgement is what a first row looks like.
+// judgement is the reading of a first row.
 type judgement struct {
 	named bool
 	sure  bool
@@ -34,7 +34,7 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	}
 	b := newBelow(first, &r.nulls)
 	in := r.reader(p.data[min(end, len(p.data)):])
-	for record, wrong := in.Read(); wrong == nil; record, wrong = in.Read() { // what is wrong is told where it is read
+	for record, wrong := in.Read(); wrong == nil; record, wrong = in.Read() { // reading the rows fails with the reason
 		if len(record) == fields {
 			b.addRow(record[:judged])
 		}
@@ -42,7 +42,7 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	return b.judgeNames(), nil
 }
 
-// class is what a field is to the judgement of a header.
+// class is the kind of a field in the judgement of a header.
 type class uint8
 
 const (
@@ -74,7 +74,7 @@ func isPunctuation(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 }
 
-// below is what the rows below the first one are like.
+// below summarizes the rows below the first one.
 type below struct {
 	first   []string
 	nulls   *spellings
@@ -82,7 +82,7 @@ type below struct {
 	kind    []Kind
 	value   []float64
 	columns []columnBelow
-	// allWords says that the first row has words alone, several of them.
+	// allWords is set if the first row has several fields and all are words.
 	allWords bool
 	rows     int
 	repeats  int // rows with a value twice
@@ -90,7 +90,7 @@ type below struct {
 	even     int // and by the same step
 }
 
-// columnBelow is what the fields below one field of the first row are like.
+// columnBelow summarizes the fields below one field of the first row.
 type columnBelow struct {
 	n        [classes]int
 	whole    int
@@ -113,7 +113,7 @@ func newBelow(first []string, nulls *spellings) *below {
 	return b
 }
 
-// addRow adds a row. One that is the first row again is of files put together, and tells nothing.
+// addRow adds a row. A repetition of the first row comes from files put together, and is no evidence.
 func (b *below) addRow(record []string) {
 	if b.allWords && slices.Equal(record, b.first) {
 		return
@@ -215,7 +215,7 @@ func (b *below) followSteps(value func(j int) (float64, bool)) (rising, even boo
 	return n > 1, even && (n > 2 || math.Abs(step) == 1)
 }
 
-// judgeNames adds up what speaks for names.
+// judgeNames adds up the evidence for names.
 func (b *below) judgeNames() judgement {
 	words, numbers := 0, 0
 	for _, c := range b.class {

@@ -22,7 +22,7 @@ type Layout struct {
 	TextNulls bool
 }
 
-// layout is what the options tell of the layout of a text, of CSV or not.
+// layout is the layout of a text, of CSV or not, as far as the options decide it.
 func (o Options) layout(isCSV bool) *Layout {
 	l, nulls := new(Layout), newSpellings(o.Nulls)
 	if nulls.given || isCSV || len(o.Types) > 0 { // a member of NDJSON is a text only if a type is asked for
@@ -77,7 +77,7 @@ type pathWalk struct {
 	found   map[string][][]Step // by name
 }
 
-// value reads a value of that name, which lies behind these steps.
+// value reads a value of that name, which these steps lead to.
 func (w *pathWalk) value(name string, steps []Step) error {
 	kind := w.decoder.PeekKind()
 	if kind != '{' && kind != '[' {

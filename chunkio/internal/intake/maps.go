@@ -22,7 +22,7 @@ import (
 // RowsMap is the name of the map that whole rows are: the members of the objects themselves.
 const RowsMap = "values"
 
-// members is what is known of the members of one object, or of the rows themselves.
+// members counts the members of one object, or of the rows themselves.
 type members struct {
 	rows, entries int64 // objects, and their numbers in all
 	keys          int   // different ones
@@ -222,7 +222,7 @@ func OnlyMap(in Input) (name string) {
 		return nil
 	})
 	if err != nil {
-		return "" // whoever reads the file says it
+		return "" // whoever reads the file fails with the reason
 	}
 	return name
 }

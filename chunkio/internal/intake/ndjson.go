@@ -26,7 +26,7 @@ type ndjsonRows struct {
 	once    sync.Once
 	index   map[string]int  // of the columns that are written
 	parents map[string]bool // the objects and arrays that these are in
-	maps    map[string]int  // and those that are maps
+	maps    map[string]int  // and the columns that are maps
 }
 
 // mostColumns bounds the columns: more are keys that should be values.
@@ -240,7 +240,7 @@ func (r *ndjsonRows) observe(p piece, o *observed) error {
 	})
 }
 
-// withoutParents are the columns but those that are null wherever they are no object or array: their members and
+// withoutParents are the columns except the ones that are null unless they are objects or arrays: their members and
 // values are columns.
 func withoutParents(columns []Column) []Column {
 	parents := map[string]bool{}

@@ -36,7 +36,7 @@ type npyField struct {
 	offset int64 // in the row
 }
 
-// unreadArray is an array that is whole and cannot be read, and what of it can be saved and read instead.
+// unreadArray is an array that is whole and cannot be read, with the expression to save it by instead.
 type unreadArray struct{ what, save string }
 
 func (u *unreadArray) Error() string { return u.what }

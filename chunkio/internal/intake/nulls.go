@@ -8,14 +8,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/shell"
 )
 
-const minus = "-" // apart from the letters behind it, which make no option
+const minus = "-" // apart from the letters after it, which make no option
 
-// usualSpellings are those of a missing value that pandas 2 takes for one if it is told nothing.
+// usualSpellings are the default spellings of a missing value of pandas 2.
 var usualSpellings = []string{
 	"", "#N/A", "#N/A N/A", "#NA", minus + "1.#IND", minus + "1.#QNAN", minus + "NaN", minus + "nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }
 
-// spellings are those of a missing value. The zero value has the usual ones.
+// spellings are the texts of a missing value. The zero value has the usual ones.
 type spellings struct {
 	given   bool     // in place of the usual ones; an empty field is missing always
 	listed  []string // all of them
@@ -66,7 +66,7 @@ func (n *spellings) hasText(s string) bool {
 // mostSpelled bounds the spellings of missing values that are kept of a sample.
 const mostSpelled = 16
 
-// withSpelling adds a spelling to those that a sample has.
+// withSpelling adds a spelling to the spellings of a sample.
 func withSpelling(spelled []string, s string) []string {
 	if s != "" && len(spelled) < mostSpelled && !slices.Contains(spelled, s) {
 		spelled = append(spelled, strings.Clone(s))
@@ -74,7 +74,7 @@ func withSpelling(spelled []string, s string) []string {
 	return spelled
 }
 
-// NullsWith is a list of spellings of a missing value as a command line takes it: those that are there already, in whose
+// NullsWith is a list of spellings of a missing value as a command line takes it: the present ones, in whose
 // place the list is, and more.
 func NullsWith(there []string, more ...string) string {
 	list := slices.Clone(there)

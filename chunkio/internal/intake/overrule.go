@@ -30,7 +30,7 @@ func (t TextOptions) Check() error {
 	return err
 }
 
-// overrules lists what is asked for: types by name before texts, which may be globs.
+// overrules lists the types that are asked for: types by name before texts, which may be globs.
 func (t TextOptions) overrules() (list []overrule, err error) {
 	for _, text := range t.Types {
 		at := strings.LastIndexByte(text, '=')
@@ -77,7 +77,7 @@ func (o overrule) matches(column string) bool {
 	return o.option == "text" && doublestar.MatchUnvalidated(hideSlash(o.pattern), hideSlash(column))
 }
 
-// Unmatched is an error for what is asked for columns that are not among these.
+// Unmatched is an error for types asked for columns that are not among these.
 func (t TextOptions) Unmatched(columns []string) error {
 	list, err := t.overrules()
 	if err != nil {
@@ -91,7 +91,7 @@ func (t TextOptions) Unmatched(columns []string) error {
 	return nil
 }
 
-// overruled makes c what is asked for it.
+// overruled gives c the type that is asked for it.
 func (o Options) overruled(c Column) (Column, bool) {
 	for _, rule := range o.rules {
 		if !rule.matches(c.Name) {
@@ -106,7 +106,7 @@ func (o Options) overruled(c Column) (Column, bool) {
 	return c, false
 }
 
-// settle decides how a column is written: as what is asked for it, as text where its numbers are identifiers that
+// settle decides how a column is written: with the type asked for, as text where its numbers are identifiers that
 // nobody asks for by name, else as the narrowest kind of its values.
 func (o Options) settle(c Column) Column {
 	if c.Kind == Map {

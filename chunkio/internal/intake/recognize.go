@@ -10,7 +10,7 @@ import (
 )
 
 // A file whose name tells no format is data only if its bytes say so. Arrays and Avro begin with magic words. Of text
-// nothing is sure, and what lies beside data is mostly text as well (README, LICENSE, checksums, settings), so that
+// nothing is sure, and other files in a folder of data are mostly text as well (README, LICENSE, checksums, settings), so that
 // only lines of one shape count: two objects of JSON at least, one a line; or two rows at least with the same number of
 // fields, two at least, of which one column holds numbers below its first row.
 
@@ -21,7 +21,7 @@ const (
 )
 
 // Recognize is the format of a file that begins with head, and its compression. whole means that the file ends there;
-// more asks for a longer head, which may tell what this one does not.
+// more asks for a longer head, which may decide it.
 func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	ends := whole
 	if packing = Packing(head); packing != "" {
@@ -52,7 +52,7 @@ func Recognize(head []byte, whole bool) (f Format, packing string, more bool) {
 	return None, packing, !ends && rows < 2
 }
 
-// unpackHead is what a compressed head holds, as far as it goes, and whether that is all of the file.
+// unpackHead decompresses a head as far as it goes, and reports whether that is all of the file.
 func unpackHead(head []byte, packing string, whole bool) ([]byte, bool) {
 	from, err := Unpack(bytes.NewReader(head), packing)
 	if err != nil {

@@ -86,7 +86,7 @@ type Output interface {
 // Write takes in an input and writes it as Parquet to out. Errors about the rows are
 // *stream.DataError that name the line.
 func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, error) {
-	if in.Format == NPY || in.Format == Avro { // which tell their types
+	if in.Format == NPY || in.Format == Avro { // which have types of their own
 		opt.Types, opt.Text = nil, nil
 	}
 	var err error

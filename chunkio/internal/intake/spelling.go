@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// spelling is how the numbers of a column are written: a set of marks. Some tell that the column has identifiers,
+// spelling is how the numbers of a column are written: a set of marks. Some show that the column has identifiers,
 // whose text a number would not give back, and others that it has measurements, for which the nearest float64 serves.
 type spelling uint8
 
-// The marks. Those of identifiers come first, the plainest before the others.
+// The marks. The marks of identifiers come first, the plainest before the others.
 const (
 	padded    spelling = 1 << iota // a whole number with a zero before its digits: 00037, 001e1
-	dialled                        // a whole number behind a plus, as long as a phone number: +490000001
+	dialled                        // a whole number after a plus, as long as a phone number: +490000001
 	long                           // a whole number of more than 17 significant digits that no float64 gives back
 	inexact                        // a whole number that no float64 gives back, a long one or not
-	pointZero                      // a whole number other than 0 with .0 behind it
+	pointZero                      // a whole number other than 0 that ends in .0
 	bare                           // a whole number other than 0 without a point
 	negative                       // a number below 0
 	measured                       // a fraction, an exponent, an infinity
 )
 
-// shortestDialled is how many digits a phone number has at least: fewer behind a plus are a signed number.
+// shortestDialled is how many digits a phone number has at least: fewer after a plus are a signed number.
 const shortestDialled = 7
 
-// mostDigits is how many significant digits tell every float64 from its neighbours.
+// mostDigits is how many significant digits distinguish every float64 from its neighbours.
 const mostDigits = 17
 
 // spellingOf is the marks of one number.
@@ -86,7 +86,7 @@ type specimen struct {
 	line  int64
 }
 
-// note adds the spelling of a number to what is known of the column.
+// note adds the spelling of a number to the marks of the column.
 func (c *Column) note(s string, line int64) {
 	marks := spellingOf(s)
 	fresh := marks &^ c.spelled
@@ -124,7 +124,7 @@ func (c *Column) identifies(exact bool) spelling {
 	return 0
 }
 
-// watchFor is the marks that, in a value behind the sample, decide otherwise whether the column has identifiers.
+// watchFor is the marks that, in a value after the sample, decide otherwise whether the column has identifiers.
 func (c Column) watchFor(exact bool) (marks spelling) {
 	if !c.Kind.whole() && c.Kind != Float && c.Kind != Unknown {
 		return 0
@@ -156,7 +156,7 @@ func (c *Column) whyText(mark spelling) string {
 	return why + ": name the column to use its numbers"
 }
 
-// changes reports whether a value behind the sample makes the column text, or no text any more.
+// changes reports whether a value after the sample makes the column text, or no text any more.
 func (c *Column) changes(s string) bool {
 	if c.watch == 0 || s == "" {
 		return false

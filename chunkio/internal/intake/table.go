@@ -98,7 +98,7 @@ type TextOptions struct {
 	Types  []string // COLUMN=TYPE each
 	Text   []string // columns, by name or glob, that are text whatever their values look like
 	Nulls  []string // the spellings of a missing value, in place of the usual ones
-	// Recorded tells that some come from the record of a run, whose input may have had other columns.
+	// Recorded is set if some come from the record of a run, whose input may have had other columns.
 	Recorded bool
 }
 
@@ -112,7 +112,7 @@ type Options struct {
 	// Text tells the columns that may become text where a value is no number: nobody asks for
 	// their numbers. Nil means none.
 	Text func(column string) bool
-	// Asked tells the columns whose numbers are asked for by name, whatever they look like. Nil means none.
+	// Asked selects the columns whose numbers are asked for by name, whatever they look like. Nil means none.
 	Asked func(column string) bool
 	// Identifier tells the columns that have identifiers in another file of the same input. Nil means none.
 	Identifier func(column string) bool

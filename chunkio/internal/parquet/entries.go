@@ -25,7 +25,7 @@ type entries struct {
 	full     bool  // none of them is null
 	def, rep hybrid
 
-	numbers func(found []float64) // puts the numbers of texts in place of those of a list; nil for others
+	numbers func(found []float64) // puts the numbers of texts in place of the numbers of a list; nil for others
 }
 
 // unevenError says that an entry does not belong to a whole list of the width expected.
