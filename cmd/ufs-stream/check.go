@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -125,7 +126,7 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	w.Printf("\nlost of what a fresh one explains: %s (tolerance %s", percent(float64(v.Lost)), percent(float64(v.Tolerance)))
 	if x := float64(v.LostBefore); x == x {
 		data := "the data it was made from"
-		if v.ByOldWeights == v.ByOldWeights {
+		if !math.IsNaN(float64(v.ByOldWeights)) {
 			data = "the baseline"
 		}
 		w.Printf("; on %s %s", data, percent(x))
@@ -161,7 +162,7 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 		w.Printf("\ncannot tell whether the selection still serves:\n")
 	case v.Lost > v.Tolerance:
 		since := v.LostSince
-		if v.LostBefore != v.LostBefore {
+		if math.IsNaN(float64(v.LostBefore)) {
 			since = 1 - (1-v.Error)/(1-v.OwnError)
 		}
 		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percent(max(float64(since), 0)))
