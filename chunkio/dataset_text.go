@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,36 +40,58 @@ func DefaultSparse(inputs []string) string {
 }
 
 // SniffSparse is the Options.Sparse that inputs ask for by their contents: NDJSON whose objects have identifiers as keys,
-// and nothing else to choose from, as the beginning of the first file shows. It is empty for others, for standard
-// input and for objects in a store.
+// and nothing else to choose from, as the beginning of the first input shows, a local file or the first one in a folder.
+// It is empty for all else: a list may be a pipe, which can be read once.
 func SniffSparse(ctx context.Context, inputs []string) string {
-	a := newAccess(Options{}.withDefaults())
-	defer a.close()
-	if slices.Contains(inputs, "-") || slices.ContainsFunc(inputs, store.IsURL) {
+	if len(inputs) == 0 {
 		return ""
 	}
-	list, err := a.expand(ctx, inputs)
+	file := firstDataFile(inputs[0])
+	if file == "" || rowsNamed(file) != intake.NDJSON {
+		return ""
+	}
+	in, err := openFile(ctx, file)
 	if err != nil {
-		return "" // opening says it
+		return "" // opening it again fails with the reason
 	}
-	for _, e := range list.all() {
-		if store.IsURL(e.path) || rowsNamed(e.path) != intake.NDJSON {
-			return ""
-		}
-		in, err := a.input(ctx, e, a.opt.Memory)
-		if err != nil {
-			return ""
-		}
-		defer in.Close()
-		head, err := readHead(in)
-		if err != nil {
-			return ""
-		}
-		return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
-			return unpacked(in.Name(), sequential(in), intake.Packing([]byte(head)))
-		}})
+	defer in.Close()
+	head, err := readHead(in)
+	if err != nil {
+		return ""
 	}
-	return ""
+	return intake.OnlyMap(intake.Input{Name: in.Name(), Format: intake.NDJSON, Open: func() (io.ReadCloser, error) {
+		return unpacked(in.Name(), sequential(in), intake.Packing([]byte(head)))
+	}})
+}
+
+// firstDataFile is a local file, or the first data file by name below a local folder; empty for all else.
+func firstDataFile(input string) (first string) {
+	root, err := place.Local(input)
+	if err != nil || store.IsURL(input) || input == stdinName {
+		return ""
+	}
+	info, err := os.Stat(root)
+	switch {
+	case err != nil:
+		return ""
+	case info.Mode().IsRegular():
+		return root
+	case !info.IsDir():
+		return ""
+	}
+	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error { // an error ends it, and comes again
+		switch {
+		case err != nil:
+			return err
+		case file != root && skipName(entry.Name()) && entry.IsDir():
+			return fs.SkipDir
+		case entry.IsDir() || skipName(entry.Name()) || !isDataFile(file):
+			return nil
+		}
+		first = file
+		return fs.SkipAll
+	})
+	return first
 }
 
 // textTables holds the rows of the libsvm texts and triples that were opened, in scratch files without a name, until
