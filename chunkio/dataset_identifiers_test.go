@@ -26,6 +26,79 @@ func zipFiles(t *testing.T) string {
 	return dir
 }
 
+// TestPlannedTypes: a shard has the types of the whole plan, though the files that these come from are in other shards.
+func TestPlannedTypes(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan planCase
+		of   int
+	}{
+		"identifiers": {planCase{[]string{zipFiles(t)}, Options{}}, 3},
+		"keys":        {planCase{[]string{zipFolders(t)}, Options{}}, 3},
+		"maps":        {planCase{[]string{keyFiles(t)}, Options{}}, 3},
+		"sparse":      {planCase{[]string{keyFiles(t)}, Options{Sparse: "m"}}, 0},
+	} {
+		plan, from := planned(t, c.plan)
+		rows := int64(0)
+		for i := range max(c.of, 1) {
+			shard := Shard{}
+			if c.of > 0 {
+				shard = Shard{i + 1, c.of}
+			}
+			ds := openPlanned(t, c.plan, plan, shard)
+			shardRows, _ := ds.ShardRows()
+			got := must.Get(collect(ds, shardRows))(t)
+			rows += int64(len(got.rows))
+			if a, b := fmt.Sprint(ds.Columns()), fmt.Sprint(from.Columns()); a != b {
+				t.Errorf("%s, shard %v: features %s, want %s", name, shard, a, b)
+			}
+		}
+		if rows != from.Rows() {
+			t.Errorf("%s: %d rows, want %d", name, rows, from.Rows())
+		}
+	}
+}
+
+// zipFolders are zipFiles below folders of a key that is also the column, of one value.
+func zipFolders(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "in")
+	for _, zip := range []string{"20001", "00001", "30001"} {
+		of := filepath.Join(dir, "zip="+zip)
+		must.Do(t, os.MkdirAll(of, 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(of, "p.csv"), []byte("zip,x\n"+zip+",1.5\n"+zip+",2.5\n"), 0o666))
+	}
+	return dir
+}
+
+// keyFiles writes NDJSON files of a folder, the second with so many keys of m that these are data, the others with few.
+func keyFiles(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "in")
+	must.Do(t, os.Mkdir(dir, 0o777))
+	for i, keys := range []int{3, 2000, 5} {
+		text := ""
+		for k := range 2 * keys {
+			text += fmt.Sprintf(`{"x":%d.5,"m":{"u%d":%d,"u%d":1}}`+"\n", k*k, k%keys, k+1, (k+1)%keys)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ndjson", i)), []byte(text), 0o666))
+	}
+	return dir
+}
+
+// TestMapsOfAFolder: an object that is a map in one file is one in all of them, whichever comes first, and so is one
+// that is asked for. Of keys u0 to u1999 all are features.
+func TestMapsOfAFolder(t *testing.T) {
+	dir := keyFiles(t)
+	names, left, warnings := featuresOf(t, []string{dir}, Options{})
+	if fmt.Sprint(names) != "[x]" || left["m"] == "" || strings.Count(warnings, "read as a map") != 1 {
+		t.Errorf("features %v, left out %v, warnings %q; want x alone, and m as one map", names, left, warnings)
+	}
+	for file, want := range map[string]int{"": 2000, "0.ndjson": 3} {
+		names, left, _ := featuresOf(t, []string{filepath.Join(dir, file)}, Options{Sparse: "m"})
+		if n := len(names); n != want {
+			t.Errorf("%s: %d features with m as sparse rows, want %d; left out %v", file, n, want, left)
+		}
+	}
+}
+
 // featuresOf is the names of features, why others are none, and the warnings.
 func featuresOf(t *testing.T, inputs []string, opt Options) (names []string, left map[string]string, warnings string) {
 	t.Helper()

@@ -117,6 +117,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 			c.refusing[i] = l.RefusedBy
 		}
 	}
+	t.texts.thawTypes(h.Catalog)
 	for _, p := range h.Catalog.Partitions {
 		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth})
 	}

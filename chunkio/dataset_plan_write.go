@@ -85,6 +85,7 @@ func (c *catalog) freeze() *planfile.Catalog {
 	for _, part := range c.parts {
 		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.truth})
 	}
+	c.texts.freezeTypes(p)
 	seen := map[*int32]bool{}
 	for i := range c.files {
 		if order := c.files[i].order; order != nil && !seen[&order[0]] {

@@ -168,7 +168,7 @@ func (a *access) takeIn(ctx context.Context, from intake.Input, memory int64) (*
 	if a.guesses[from.Name] {
 		settled = &a.texts.guessed
 	}
-	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.staysWhole, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Threads: a.opt.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.opt.Texts, Settled: settled, Exact: a.staysWhole, Text: a.mayBeText, Asked: a.namesColumn, Identifier: a.texts.isIdentifier, Mapped: a.isMap, Threads: a.opt.Threads, Memory: memory}
 	write, where := a.toScratch, " of scratch"
 	if a.direct != nil {
 		write, where = a.direct.takeIn, " of Parquet"
@@ -300,6 +300,12 @@ func (a *access) namesColumn(column string) bool {
 	}
 	list, _, _ := strings.Cut(column, "[")
 	return !a.exact && (a.numbers[column] || a.numbers[list])
+}
+
+// isMap reports whether an object of NDJSON is to be a map: one is asked for by its name, or is one in another file.
+func (a *access) isMap(object string) bool {
+	names, _ := sparseNames(a.opt.Sparse)
+	return len(names) == 1 && names[0] == object || a.texts.isMap(object)
 }
 
 // RowsMemory is what opening held while files of rows were written to scratch files, and the least that

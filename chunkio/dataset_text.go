@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/place"
+	"github.com/ufs-stream/ufs-stream/internal/planfile"
 	"github.com/ufs-stream/ufs-stream/internal/store"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -115,8 +116,8 @@ type textTables struct {
 	typed map[string]typed // the columns of rows, and whether they are identifiers
 }
 
-// typed is how the files of rows have a column.
-type typed struct{ number, identifier bool }
+// typed is how the files of rows have a column. A map that is shared is one in all files that were opened.
+type typed struct{ number, identifier, isMap, shared bool }
 
 // addTypes adds how a file has its columns. The caller holds t.mu, or is the only one.
 func (t *textTables) addTypes(columns []intake.Column) {
@@ -127,11 +128,40 @@ func (t *textTables) addTypes(columns []intake.Column) {
 		known := t.typed[c.Name]
 		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
 		known.identifier = known.identifier || c.Why != ""
+		known.isMap = known.isMap || c.Kind == intake.Map
 		t.typed[c.Name] = known
 	}
 }
 
-// rowsOf is the table made of a file of rows; nil for other files.
+// freezeTypes gives a plan the columns that its files have alike because of what is in some of them.
+func (t *textTables) freezeTypes(p *planfile.Catalog) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(t.typed)) {
+		switch c := t.typed[name]; {
+		case c.identifier:
+			p.Texts = append(p.Texts, name)
+		case c.isMap:
+			p.Maps = append(p.Maps, name)
+		}
+	}
+}
+
+// thawTypes takes these columns from a plan, as its shards open some of the files alone.
+func (t *textTables) thawTypes(p *planfile.Catalog) {
+	t.typed = map[string]typed{}
+	for _, name := range p.Texts {
+		t.typed[name] = typed{identifier: true}
+	}
+	for _, name := range p.Maps {
+		t.typed[name] = typed{isMap: true}
+	}
+}
+
+// rowsOf is what a file of rows was taken in as; nil for other files.
 func (t *textTables) rowsOf(name string) *takenIn {
 	if t == nil {
 		return nil
@@ -144,25 +174,31 @@ func (t *textTables) rowsOf(name string) *takenIn {
 // isIdentifier reports whether a file that was taken in has a column as identifiers.
 func (t *textTables) isIdentifier(column string) bool { return t.typed[column].identifier }
 
+// isMap reports whether an object of NDJSON is a map in a file that was taken in.
+func (t *textTables) isMap(object string) bool { return t.typed[object].isMap }
+
 // forgetNumbers forgets the files that have numbers where others have identifiers, which are text in all of them
-// then. It reports whether there are any.
+// then, and those that have columns where others have a map of them. It reports whether there are any.
 func (t *textTables) forgetNumbers() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mixed := map[string]bool{}
+	mixed, newMaps := map[string]bool{}, []string{}
 	for name, c := range t.typed {
-		if c.number && c.identifier {
+		switch {
+		case c.number && c.identifier:
 			mixed[name] = true
 			t.typed[name] = typed{identifier: true}
+		case c.isMap && !c.shared:
+			newMaps = append(newMaps, name)
+			t.typed[name] = typed{isMap: true, shared: true}
 		}
 	}
-	if len(mixed) == 0 {
-		return false
-	}
+	before := len(t.rows)
 	maps.DeleteFunc(t.rows, func(_ string, rows *takenIn) bool {
-		return slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && c.Why == "" })
+		return slices.ContainsFunc(newMaps, rows.table.HasColumnsOf) ||
+			slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && c.Why == "" })
 	})
-	return true
+	return len(t.rows) < before
 }
 
 // checkNames refuses types of columns that no file of rows has.

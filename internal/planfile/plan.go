@@ -40,6 +40,8 @@ type Catalog struct {
 	Partitions []Partition `json:"partitions,omitempty"`
 	Orders     [][]int32   `json:"orders,omitempty"` // of columns in files that have another one: see File.Order
 	Kinds      []Kind      `json:"kinds,omitempty"`  // of the partition keys in the condition
+	Texts      []string    `json:"texts,omitempty"`  // columns of CSV and NDJSON with digits that are text, as some file has identifiers there
+	Maps       []string    `json:"maps,omitempty"`   // objects of NDJSON that are maps
 	First      string      `json:"first"`            // the first file of all, as people may see it
 	OpenBytes  int64       `json:"open_bytes"`       // most bytes that one open file holds
 	Far        bool        `json:"far,omitempty"`    // some file is in an object store

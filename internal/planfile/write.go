@@ -100,6 +100,7 @@ func sayable(h Header) error {
 		for _, k := range c.Kinds {
 			texts = append(texts, k.Key, k.Kind)
 		}
+		texts = append(append(texts, c.Texts...), c.Maps...)
 	}
 	if at := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); at >= 0 {
 		return notSayable(texts[at])

@@ -85,11 +85,12 @@ func mapOf(object string) string {
 	return object
 }
 
-// withMaps puts a map in place of the columns of each object whose keys are data.
-func (o *observed) withMaps() []Column {
+// withMaps puts a map in place of the columns of each object whose keys are data, or that mapped names, if it holds
+// numbers alone.
+func (o *observed) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
-		if m.areData() {
+		if m.areData() || !m.others && mapped != nil && mapped(mapOf(object)) {
 			data[object] = true
 		}
 	}
@@ -118,6 +119,13 @@ func (o *observed) withMaps() []Column {
 		}
 	}
 	return kept
+}
+
+// HasColumnsOf reports whether the members of an object are columns, where it could be a map.
+func (t *Table) HasColumnsOf(object string) bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool {
+		return c.Kind != Map && (object == RowsMap || strings.HasPrefix(c.Name, object+"."))
+	}) && !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kind == Map && c.Name == object })
 }
 
 // mapsOf are the places of maps by the names of their objects.

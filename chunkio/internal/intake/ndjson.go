@@ -46,7 +46,7 @@ func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
 	if err := r.observe(first, o); err != nil {
 		return nil, err
 	}
-	r.columns, r.size = withoutParents(o.withMaps()), o.rows
+	r.columns, r.size = withoutParents(o.withMaps(opt.Mapped)), o.rows
 	r.rows = max(r.mostCells()/max(len(r.columns), 1), 1)
 	return r, nil
 }

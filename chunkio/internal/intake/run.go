@@ -173,7 +173,7 @@ func lookThrough(ctx context.Context, in Input, sample []Column, opt Options) (w
 		err = wrong.error(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
 	}
 	if in.Format == NDJSON {
-		seen.columns = withoutParents(seen.withMaps())
+		seen.columns = withoutParents(seen.withMaps(opt.Mapped))
 	}
 	return seen.columns, seen.turned, err
 }

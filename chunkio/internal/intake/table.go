@@ -116,8 +116,11 @@ type Options struct {
 	Asked func(column string) bool
 	// Identifier tells the columns that have identifiers in another file of the same input. Nil means none.
 	Identifier func(column string) bool
-	Threads    int
-	Memory     int64 // bytes in all
+	// Mapped tells the objects of NDJSON that are maps in another file of the same input, or that are asked for as
+	// maps. Nil means none.
+	Mapped  func(object string) bool
+	Threads int
+	Memory  int64 // bytes in all
 
 	// Settled is how the first rows of CSV files are read, which the first file of an input settles for the others; nil
 	// judges each by itself.
