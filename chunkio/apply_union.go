@@ -27,10 +27,10 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 	return here
 }
 
-// widened are columns as an open file i has them: a table's schema may have a wider type of numbers than the file
-// are written as numbers of that.
+// widened are columns as an open file i has them: those of a table whose schema has a wider type of numbers than the file
+// are written as numbers of that, and so are those of text that has whole numbers in one file and fractions in another.
 func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []copier.Column {
-	if a.catalog.list.schema == nil {
+	if a.catalog.list.schema == nil && a.catalog.texts.rowsOf(a.catalog.path(i)) == nil {
 		return columns
 	}
 	columns = slices.Clone(columns)

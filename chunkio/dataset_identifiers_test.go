@@ -204,3 +204,34 @@ func TestApplyGoesOnWithOtherTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyWidensNumbersOfText: a column that has whole numbers in one file of text and fractions or booleans in another
+// has one type in what is written, and its values: by hand 1, 2, 1.5, 2.5, 1, 0.
+func TestApplyWidensNumbersOfText(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "in")
+	must.Do(t, os.Mkdir(dir, 0o777))
+	for i, x := range [][]string{{"1", "2"}, {"1.5", "2.5"}, {"true", "false"}} {
+		text := "x,s\n" + x[0] + ",u\n" + x[1] + ",v\n"
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), []byte(text), 0o666))
+	}
+	inputs := []string{filepath.Join(dir, "*.csv")}
+	for _, name := range []string{"out.csv", "out.parquet"} {
+		out := filepath.Join(t.TempDir(), name)
+		form := FormParquet
+		if filepath.Ext(name) == ".csv" {
+			form = FormCSV
+		}
+		mustApply(t, inputs, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"s"}, Form: form})
+		if form == FormCSV {
+			if got, want := string(must.Get(os.ReadFile(out))(t)), "x,s\n1,u\n2,v\n1.5,u\n2.5,v\n1,u\n0,v\n"; got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+		ds := must.Get(Open(t.Context(), []string{out}, Options{}))(t)
+		defer ds.Close()
+		got := must.Get(collect(ds, stream.Range{}))(t)
+		if text := fmt.Sprint(got.rows); text != "[[1] [2] [1.5] [2.5] [1] [0]]" {
+			t.Errorf("%s: rows %s, want 1, 2, 1.5, 2.5, 1, 0", name, text)
+		}
+	}
+}
