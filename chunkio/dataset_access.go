@@ -123,7 +123,7 @@ func (a *access) catalog(ctx context.Context, list *fileList, f *filter, how cat
 		err = a.texts.checkNames(a.opt.Texts)
 	}
 	if err != nil {
-		return nil, err
+		return nil, a.texts.withDoubts(err)
 	}
 	return c, nil
 }

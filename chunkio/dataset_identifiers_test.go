@@ -235,3 +235,24 @@ func TestApplyWidensNumbersOfText(t *testing.T) {
 		}
 	}
 }
+
+// TestMismatchTellsGuesses: files of text that do not go together say what was guessed about them, with the option.
+func TestMismatchTellsGuesses(t *testing.T) {
+	for name, c := range map[string]struct{ first, second, want string }{
+		"missing value": {"a,b\n1,2\n3,5\n", "a,b\n1,?\n4,4\n6,8\n", "--null-values ?"},
+		"header":        {"1,2,3\n0.5,9,4\n0.2,8,1\n", "a,b,c\n1,2,3\n4,5,6\n", "--header no"},
+	} {
+		dir := t.TempDir()
+		for i, text := range []string{c.first, c.second} {
+			must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), []byte(text), 0o666))
+		}
+		ds, err := Open(t.Context(), []string{filepath.Join(dir, "*.csv")}, Options{})
+		if err == nil {
+			ds.Close()
+		}
+		var e *stream.DataError
+		if !errors.As(err, &e) || !strings.Contains(e.Spell(func(name string) string { return "--" + name }), c.want) {
+			t.Errorf("%s: error %v, want one that offers %s", name, err, c.want)
+		}
+	}
+}

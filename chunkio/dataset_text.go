@@ -211,7 +211,22 @@ func (t *textTables) checkNames(opt TextOptions) error {
 	return opt.Unmatched(slices.Sorted(maps.Keys(t.typed)))
 }
 
-// mostDoubts bounds what is kept of guesses: of many files alike the first few show which option to give.
+// withDoubts adds the guesses about the files to an error about a column in which they differ: one of these is why, most
+// likely, and nobody is told of guesses after an error.
+func (t *textTables) withDoubts(err error) error {
+	e, ok := errors.AsType[*stream.DataError](err)
+	if !ok || e.Column == "" {
+		return err
+	}
+	const most = 3 // the last ones are about the file that differs
+	doubts := t.guessesMade().Doubts
+	for _, doubt := range doubts[max(len(doubts)-most, 0):] {
+		e.Remedy = stream.Textf("%v; %v", e.Remedy, doubt)
+	}
+	return err
+}
+
+// mostDoubts bounds what is kept of guesses: of many files alike the first few tell which option to give.
 const mostDoubts = 20
 
 // addDoubts keeps guesses that are not kept yet. The caller holds t.mu, or is the only one.
