@@ -83,6 +83,8 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		spreads: how.spreads,
 		catalog: &catalog{keys: new(knownKeys), refusing: map[int]string{}, open: open, filter: f, list: list.empty(), warnings: list.warnings},
 		orders:  map[string][]int32{},
+
+		textKeys: map[string]bool{},
 	}
 	var first error
 	for i, e := range list.all() {
@@ -138,6 +140,8 @@ type catalogBuilder struct {
 	orders  map[string][]int32 // column orders seen, so that files share them
 	keys    []string           // partition keys
 	texts   [][]string         // by key, by file
+
+	textKeys map[string]bool // keys that are also a column of the files, of text there
 }
 
 // addFile reads one footer. On error the catalog is as before.
@@ -268,7 +272,11 @@ func (c *catalog) path(i int) string { return place.Name(c.list.at(i).path) }
 
 func (b *catalogBuilder) finish() error {
 	for i, key := range b.keys {
-		b.parts = append(b.parts, newPartition(key, b.texts[i], b.list.keyType(key)))
+		typ := b.list.keyType(key)
+		if typ == "" && b.textKeys[key] {
+			typ = "string"
+		}
+		b.parts = append(b.parts, newPartition(key, b.texts[i], typ))
 	}
 	b.addAbsent()
 	b.padOrders()

@@ -235,6 +235,9 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 			continue
 		}
 		names[i].nth = noColumn
+		if opened.Leaves()[i].Type == "string" {
+			b.textKeys[keys[k]] = true
+		}
 		needed := b.unused == nil || !b.unused(keys[k])
 		if b.filter != nil && !needed {
 			_, needed = b.filter.keys[keys[k]]

@@ -69,6 +69,19 @@ func zipFolders(t *testing.T) string {
 	return dir
 }
 
+// TestKeyOfIdentifiers: a partition key that the files have as a column of identifiers is copied to the letter, and a
+// number where it is named.
+func TestKeyOfIdentifiers(t *testing.T) {
+	dir, out := zipFolders(t), filepath.Join(t.TempDir(), "out.csv")
+	mustApply(t, []string{dir}, out, ApplyOptions{Columns: []string{"x"}, Also: []string{"zip"}, Form: FormCSV})
+	if got, want := string(must.Get(os.ReadFile(out))(t)), "x,zip\n1.5,00001\n2.5,00001\n1.5,20001\n2.5,20001\n1.5,30001\n2.5,30001\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if names, left, _ := featuresOf(t, []string{dir}, Options{Columns: []string{"x", "zip"}}); fmt.Sprint(names) != "[x zip]" {
+		t.Errorf("features %v, want x and zip; left out %v", names, left)
+	}
+}
+
 // keyFiles writes NDJSON files of a folder, the second with so many keys of m that these are data, the others with few.
 func keyFiles(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "in")
