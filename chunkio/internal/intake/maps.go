@@ -208,10 +208,11 @@ func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bo
 	return flush()
 }
 
-// mapDoubts are the objects that were taken for maps.
-func mapDoubts(columns []Column) (doubts []stream.Text) {
+// mapDoubts are the objects that were taken for maps, though none that mapped names: these are asked for, or told of by
+// another file.
+func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stream.Text) {
 	for _, c := range columns {
-		if c.Kind == Map {
+		if c.Kind == Map && (mapped == nil || !mapped(c.Name)) {
 			what := "the object " + c.Name + " is"
 			if c.object == "" {
 				what = "the rows are"

@@ -221,7 +221,7 @@ func write(ctx context.Context, in Input, out Output, columns []Column, opt Opti
 			written[j] = opt.settle(c)
 			opt.names += int64(len(c.Name))
 		}
-		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written), mapDoubts(written))
+		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.doubts(written), mapDoubts(written, opt.Mapped))
 		if t.Layout != nil && t.Layout.Separator != 0 {
 			t.Layout.Names = namesIn(written)
 		}
