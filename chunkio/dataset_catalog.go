@@ -280,6 +280,7 @@ func (b *catalogBuilder) finish() error {
 	}
 	b.addAbsent()
 	b.padOrders()
+	b.orderByTable()
 	if b.filter != nil && !b.union && b.rows == 0 { // else the first file with rows has told
 		return b.filter.bind(b.path(b.first), b.leaves)
 	}

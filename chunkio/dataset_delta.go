@@ -1,6 +1,7 @@
 package chunkio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,6 +250,65 @@ func (b *catalogBuilder) addAbsent() {
 		}
 		b.addLeaf("", l, name)
 	}
+}
+
+// orderByTable gives the columns of a table the order of its schema, whichever file was read first and whatever it lacks, and
+// keys the places there that they have among the columns. A condition without a union is bound to the order of the files.
+func (b *catalogBuilder) orderByTable() {
+	schema := b.list.schema
+	if schema == nil || b.filter != nil && !b.union {
+		return
+	}
+	place := func(leaf int) int { return schema.Place(topName(b.leaves[leaf])) }
+	order := make([]int, len(b.leaves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
+	for i := range b.parts {
+		p := &b.parts[i]
+		p.before = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.Place(p.key) }) + 1
+	}
+	if slices.IsSorted(order) {
+		return
+	}
+	for i := range b.files {
+		f := &b.files[i]
+		f.order = b.shared(permuted(order, func(leaf int) int32 { return int32(f.at(leaf)) }))
+	}
+	refusing := make(map[int]string, len(b.refusing))
+	for at, leaf := range order {
+		if path, ok := b.refusing[leaf]; ok {
+			refusing[at] = path
+		}
+	}
+	b.refusing = refusing
+	if known := b.catalog.spreads; known != nil {
+		b.catalog.spreads = permuted(order, func(leaf int) extremes {
+			if leaf < len(known) {
+				return known[leaf]
+			}
+			return extremes{}
+		})
+	}
+	b.leaves = permuted(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
+}
+
+// topName is the name of the column that a leaf is, or is in.
+func topName(l format.Leaf) string {
+	if len(l.Path) > 0 {
+		return l.Path[0]
+	}
+	return l.Name
+}
+
+// permuted are the values of items in an order.
+func permuted[T any](order []int, value func(int) T) []T {
+	values := make([]T, len(order))
+	for i, item := range order {
+		values[i] = value(item)
+	}
+	return values
 }
 
 // checkLogged finds fault with a file that is not as the log of its table, or a plan, says.

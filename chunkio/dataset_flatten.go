@@ -79,8 +79,15 @@ func describe(c *catalog, opt Options, sparse *sparseSpec) iter.Seq[Field] {
 func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 	entries := make([]entry, 0, countEntries(c, opt, sparse))
 	origins := make([]origin, len(c.leaves)+len(c.parts))
+	places := make([]int, len(c.parts)) // positions of keys
 	at := 0
 	for i, l := range c.leaves {
+		for k, p := range c.parts {
+			if p.before == i+1 {
+				places[k] = at
+				at++
+			}
+		}
 		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, index: l.Index, at: positionOf(i, at+l.Before, sparse)}
 		at += columnsWith(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
@@ -125,8 +132,12 @@ func flatten(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error) {
 		}
 	}
 	for i, p := range c.parts {
+		if p.before == 0 {
+			places[i] = at
+			at++
+		}
 		of := &origins[len(c.leaves)+i]
-		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, at: positionOf(-1, at+i, sparse)}
+		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, at: positionOf(-1, places[i], sparse)}
 		entries = append(entries, entry{origin: of, flat: p.key})
 	}
 	if opt.Indicators {

@@ -31,6 +31,7 @@ type partition struct {
 	values []float64 // by file; nil where it is no feature; format.Null for a null
 	truth  bool      // boolean: the values are 0 and 1
 	typ    string    // that the schema of a table has for it; empty if the values decide
+	before int       // the leaf that it stands before in the schema of a table, counted from 1; 0 behind all
 }
 
 // hiveParts returns the key=value folders of a path, from the outermost in. The

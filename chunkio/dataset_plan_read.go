@@ -119,7 +119,7 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 	}
 	t.texts.thawTypes(h.Catalog)
 	for _, p := range h.Catalog.Partitions {
-		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth})
+		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth, before: p.Before})
 	}
 	if f != nil {
 		if err := f.bind(h.Catalog.First, c.leaves); err != nil {

@@ -83,7 +83,7 @@ func (c *catalog) freeze() *planfile.Catalog {
 		p.Leaves = append(p.Leaves, freezeLeaf(l, c.refusing[i]))
 	}
 	for _, part := range c.parts {
-		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.truth})
+		p.Partitions = append(p.Partitions, planfile.Partition{Key: part.key, Why: part.why, Truth: part.truth, Before: part.before})
 	}
 	c.texts.freezeTypes(p)
 	seen := map[*int32]bool{}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,4 +183,34 @@ func TestDeltaShallowClone(t *testing.T) {
 	same(t, at(""), "FROM ("+strings.TrimSuffix(strings.TrimSpace(must(t, append(apply, "--format", "sql")...)), ";")+") ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
 	must(t, append(apply, "-o", at("out"))...)
 	same(t, at(""), "SELECT x, k FROM read_parquet('out/**/*.parquet', hive_partitioning = true, hive_types_autocast = false) ORDER BY ALL", "FROM ("+want+") ORDER BY ALL")
+}
+
+// TestDeltaPositions: columns of a table have the positions of its schema, partition columns and texts counted and lists
+// expanded, whichever file is read first, whatever it lacks, and by a plan and shards too. Counted by hand:
+// a 0, day 1, l[0] 2, l[1] 3, note 4, added 5, b 6, late 7.
+func TestDeltaPositions(t *testing.T) {
+	at := plantDelta(t, []string{"a double", "day integer", `l {"type":"array","elementType":"double","containsNull":true}`, "note string", "added double", "b double", "late double"}, []string{"day"},
+		dataFile{at: "t/1.parquet", query: "SELECT cos(i * i) AS b, [sin(7 * i), cos(5 * i)] AS l, sin(i) AS a, i AS \"_row-id-col-1\" FROM range(40) r(i)", values: map[string]any{"day": "1"}},
+		dataFile{at: "t/2.parquet", query: "SELECT sin(i * i) AS added, 'x' AS note, tan(i) AS a, [sin(3 * i), cos(i)] AS l, i * 0.5::DOUBLE AS b FROM range(40) r(i)", values: map[string]any{"day": "2"}})
+	want := map[string]int{"a": 0, "day": 1, "l[0]": 2, "l[1]": 3, "note": 4, "added": 5, "b": 6, "late": 7}
+	must(t, "plan", at("t"), "--missing", "mean", "--columns", "*", "-o", at("job.plan.json"))
+	for i := range 2 {
+		must(t, "scan", at("t"), "--missing", "mean", "--columns", "*", "--shard", fmt.Sprintf("%d/2", i+1), "-o", at(fmt.Sprintf("%d.ufs", i)))
+	}
+	must(t, "merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"))
+	for _, input := range [][]string{{at("t"), "--missing", "mean", "--columns", "*"}, {"--plan", at("job.plan.json")}, {"--stats", at("all.ufs")}} {
+		s := selection(t, append(input, "--method", "greedy", "-k", "6")...)
+		got := map[string]int{}
+		for _, f := range s.Selected {
+			got[f.Name], _ = f.Column.Index()
+		}
+		for _, f := range s.LeftOut {
+			if p, known := f.Column.Index(); known {
+				got[f.Name] = p
+			}
+		}
+		if !maps.Equal(got, want) || s.InputColumns != 8 {
+			t.Errorf("select %v: got positions %v of %d, want %v", input, got, s.InputColumns, want)
+		}
+	}
 }

@@ -79,6 +79,8 @@ type Partition struct {
 	Key   string `json:"key"`
 	Why   string `json:"why,omitempty"`   // why it is no feature
 	Truth bool   `json:"truth,omitempty"` // its values are true and false
+
+	Before int `json:"before,omitempty"` // the column that it stands before, counted from 1; 0 behind all
 }
 
 // Kind is what a partition key of the condition is compared as: number, truth or text.

@@ -118,6 +118,14 @@ func (s *Schema) Find(path []string) (typ string, ok bool) {
 	return at.Type, true
 }
 
+// Place is the number of columns that stand before one in the schema: all where it has none of this name.
+func (s *Schema) Place(name string) int {
+	if at, ok := s.index[strings.ToLower(name)]; ok {
+		return at
+	}
+	return len(s.Fields)
+}
+
 // Widens reports whether values of a data file's type are values of the table's: the same, or one that the protocol
 // lets a table widen to it.
 // https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
