@@ -65,6 +65,8 @@ func TestReasonsOfText(t *testing.T) {
 		{"a\n12%\n7.5 %\n", `text: its numbers have percent signs (line 2: "12%")`, ""},
 		{"a\n\"1,234.5\"\n\"17,000\"\n3\n", `text: its numbers have commas between thousands (line 2: "1,234.5")`, ""},
 		{"a\n\"1,234\"\n\"17,5\"\n3\n", `text: its numbers have decimal commas (line 2: "1,234")`, ""},
+		{"a;b\n1,250;1\n-0,095;2\n", `text: its numbers have decimal commas (line 2: "1,250")`, ""}, // no thousand begins with 0
+		{"a;b\n0,125;1\n1,250;2\n", `text: its numbers have decimal commas (line 2: "0,125")`, ""},
 		{"a;b\n3,14;1\n-1.003,5;2\n7;3\n", `text: its numbers have decimal commas (line 2: "3,14")`, ""},
 		{"a;b\n3,14;1\n?;2\n4,5;3\n", `text: its numbers have decimal commas (line 2: "3,14")`, ""},
 		{"a\tb\n1 234,5\t1\n17\u00a0000,25\t2\n", `text: its numbers have decimal commas (line 2: "1 234,5")`, ""},

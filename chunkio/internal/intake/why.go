@@ -190,7 +190,7 @@ const longestNumber = 40
 
 var (
 	decimalComma   = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}([.' ]\d{3})+)?,\d+([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3}){2,}$`)
-	thousandsComma = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$`)
+	thousandsComma = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
 	thousandsBlank = regexp.MustCompile(`^[+-]?\d{1,3}([' ]\d{3})+(\.\d*)?$`)
 	currencyCode   = regexp.MustCompile(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
 )
