@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/export"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
@@ -37,7 +38,7 @@ const (
 )
 
 // formEndings are what names of files of the forms end in, the usual one first.
-var formEndings = [][]string{{".parquet"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
+var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
 
 func (f Form) ending() string { return formEndings[f][0] }
 
@@ -66,7 +67,7 @@ func OutputForm(out, format string) (Form, error) {
 	form, named := ofName(out)
 	ext := strings.ToLower(place.Ext(out))
 	switch {
-	case format == "" && !named && slices.Contains([]string{".tsv", ".json", ".ndjson", ".txt", ".ufs", ".gz", ".zst"}, ext):
+	case format == "" && !named && slices.Contains(slices.Concat(intake.Endings, intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
 		return 0, stream.Usagef("apply: {o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.Name(out), place.WithExt(out, ".parquet"))
 	case format == "":
 		return form, nil

@@ -130,7 +130,7 @@ func TestOutputForm(t *testing.T) {
 		{"a", "", FormParquet, ""}, {"a.parquet", "", FormParquet, ""}, {"A.CSV", "", FormCSV, ""}, {"a.csv.gz", "", FormCSVGzip, ""},
 		{"a.csv.gz", "csv", FormCSVGzip, ""}, {"s3://b/a.csv.zst?region=x", "", FormCSVZstd, ""}, {"a.feather", "", FormArrow, ""},
 		{"dir", "csv", FormCSV, ""}, {"dir", "arrow", FormArrow, ""}, {"a.txt", "csv", FormCSV, ""},
-		{"a.txt", "", 0, "name it a.parquet"}, {"a.json.gz", "", 0, "OUT is Parquet"}, {"a.arrow", "csv", 0, "name it a.csv"},
+		{"a.txt", "", 0, "name it a.parquet"}, {"a.npy", "", 0, "name it a.parquet"}, {"a.tab", "", 0, "OUT is Parquet"}, {"a.PQ", "", FormParquet, ""}, {"a.json.gz", "", 0, "OUT is Parquet"}, {"a.arrow", "csv", 0, "name it a.csv"},
 		{"a.csv.gz", "parquet", 0, "says otherwise"}, {"a", "arow", 0, "did you mean arrow?"},
 	} {
 		got, err := OutputForm(c.out, c.format)

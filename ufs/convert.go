@@ -83,7 +83,7 @@ func dataOutput(verb, output string) error {
 // parquetOutput refuses outputs that are named as something else than Parquet.
 func parquetOutput(verb, output string) error {
 	switch strings.ToLower(place.Ext(output)) {
-	case ".csv", ".tsv", ".json", ".ndjson", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst":
+	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":
 		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.Name(output), place.WithExt(output, ".parquet"))
 	}
 	return nil
