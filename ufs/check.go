@@ -140,6 +140,9 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 		c.applyWeights(before, now)
 	} else {
 		c.recall()
+		if c.v.LostBefore != c.v.LostBefore && isMadeFrom(c.Selection, now) {
+			c.v.LostBefore = c.v.Lost
+		}
 	}
 	c.v.LostSince = c.v.Lost
 	if before := float64(c.v.LostBefore); before == before {

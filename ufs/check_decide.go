@@ -40,6 +40,19 @@ func (c *checker) recall() {
 	}
 }
 
+// isMadeFrom reports whether a selection was made from just these rows of these inputs: of them it has lost nothing since.
+func isMadeFrom(s *stream.Selection, now *checked) bool {
+	prints := func(inputs []stream.Input) []string {
+		all := make([]string, len(inputs))
+		for i, in := range inputs {
+			all[i] = fmt.Sprint(in.Fingerprint, " ", in.Rows)
+		}
+		slices.Sort(all)
+		return all
+	}
+	return len(s.Inputs) > 0 && s.RowsUsed == now.e.profile.Rows && slices.Equal(prints(s.Inputs), prints(now.e.inputs))
+}
+
 const (
 	// plainly is the number of standard errors from which the correlation of a feature with one that it stood
 	// for was plain; below half of it the two have grown apart.

@@ -300,6 +300,10 @@ func TestCheckOtherMethods(t *testing.T) {
 	if r := invoke("check", "--selection", sel, "--stats", second); !strings.Contains(r.out, "cannot tell") || strings.Contains(r.out, "still serves\n") {
 		t.Errorf("the verdict is\n%s", r.out)
 	}
+	// Of its own data nothing can be lost since, however poor the choice is.
+	if v, code := verdictOf(t, "--selection", sel, "--stats", first); code != exit.Done || v.Lost < 0.1 || v.LostSince != 0 {
+		t.Errorf("its own data: exit code %d, lost %g, since %g, want 0, 0.1 or more, 0; %q", code, float64(v.Lost), float64(v.LostSince), v.Undecided)
+	}
 	v, code = verdictOf(t, "--selection", sel, "--stats", second, "--baseline", first)
 	if code != exit.Done || math.Abs(float64(v.Lost-v.LostBefore)) > 0.05 {
 		t.Errorf("exit code %d, lost %g, before %g", code, float64(v.Lost), float64(v.LostBefore))
