@@ -188,6 +188,9 @@ class Selector(unittest.TestCase):
             self.assertLessEqual({"kind", "day", "f4"}, set(s.get_feature_names_out()))
             got = s.transform(frame)[:, [list(s.get_feature_names_out()).index(name) for name in ("kind", "day")]]
             np.testing.assert_array_equal(got, frame[["kind", "day"]])
+            timed = frame.assign(day=pd.to_datetime(frame["day"]))  # as pandas or a Parquet file has it
+            got = s.transform(timed)[:, list(s.get_feature_names_out()).index("day")]
+            self.assertEqual(list(got), list(timed["day"]))
             grouped = {"groups": {"both": ["f1", "f19"]}, "keep": "both"}
             s = UFSSelector(k=3, method="greedy", missing="mean", options=grouped).fit(path)
             self.assertEqual(list(s.ranking_[:2]), [1, 21])

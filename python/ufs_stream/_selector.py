@@ -220,7 +220,11 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             self._refuse_width(X)
             return X[:, np.sort(self.ranking_)]
         X = X.iloc[:, self._columns_in(X)]
-        return X if wants_frame(self) else check_array(X, **how)
+        if wants_frame(self):
+            return X
+        if len({dtype.kind for dtype in X.dtypes} & set("mM")) > 0 and X.dtypes.nunique() > 1:
+            X = X.astype(object)  # numpy has no other type for times and numbers in one array
+        return check_array(X, **how)
 
     def _columns_in(self, frame):
         """Return where the chosen columns stand in a DataFrame: by their names, and by position where the DataFrame or
