@@ -240,7 +240,7 @@ const (
 	// loneShare is what earlier features leave at least of a column like no other.
 	loneShare = 0.9
 	// mostLone is the share of all columns up to which such columns are kept: more are noise.
-	mostLone = 0.25
+	mostLone = 1.0 / 3
 )
 
 // countLone is how many columns like no other come behind greedy's first k: no other column has what they hold, so that

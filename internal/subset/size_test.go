@@ -33,7 +33,7 @@ func knownSets() (sets []set) {
 }
 
 // TestColumnLikeNoOther: of eight columns three follow one factor, two a second, two a third, and the last none: it is
-// the fourth to keep, and so is a second one of its kind, but not where it varies less than most, or where such
+// the fourth to keep, and so are a second and a third one of its kind, but not where it varies less than most, or where such
 // columns are many: then they are noise.
 func TestColumnLikeNoOther(t *testing.T) {
 	for seed := range uint64(5) {
@@ -41,7 +41,7 @@ func TestColumnLikeNoOther(t *testing.T) {
 			lone   int
 			factor float64 // of what the lone ones vary
 			want   int
-		}{{0, 1, 3}, {1, 1, 4}, {1, 1.3, 4}, {2, 1, 5}, {1, 0.5, 3}, {6, 1, 3}} {
+		}{{0, 1, 3}, {1, 1, 4}, {1, 1.3, 4}, {2, 1, 5}, {3, 1, 6}, {1, 0.5, 3}, {6, 1, 3}} {
 			random := rand.New(rand.NewPCG(seed, 9))
 			x := mat.NewDense(500, 7+c.lone, nil)
 			for i := range 500 {
