@@ -140,7 +140,7 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 		c.applyWeights(before, now)
 	} else {
 		c.recall()
-		if c.v.LostBefore != c.v.LostBefore && isMadeFrom(c.Selection, now) {
+		if math.IsNaN(float64(c.v.LostBefore)) && isMadeFrom(c.Selection, now) {
 			c.v.LostBefore = c.v.Lost
 		}
 	}
