@@ -232,7 +232,24 @@ func (r *run) takePlan(ctx context.Context) error {
 	if err := resolveFiles(p.Options, func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Allow) }); err != nil {
 		return err
 	}
+	if h.Footers {
+		if err := checkPlannedTexts(r, h.Options); err != nil {
+			return err
+		}
+	}
 	q.fillFrom(p)
+	return nil
+}
+
+// checkPlannedTexts refuses readings of text beside a plan with footers, which are those of other readings.
+func checkPlannedTexts(r *run, planned map[string]string) error {
+	asked := map[string]string{}
+	(&Request{Texts: r.Texts}).shapeColumns(asked)
+	for _, option := range sortedKeys(asked) {
+		if asked[option] != planned[option] {
+			return r.frozenOption(option, asked[option], planned[option])
+		}
+	}
 	return nil
 }
 

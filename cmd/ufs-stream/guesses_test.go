@@ -114,6 +114,15 @@ func TestHeaderOfShards(t *testing.T) {
 	if got != want || !strings.HasPrefix(want, "c") {
 		t.Errorf("shards choose %q, one run %q", got, want)
 	}
+	if got := must(t, append([]string{"select", "--plan", plan}, args...)...); got != want {
+		t.Errorf("by the plan %q is chosen, without it %q", got, want)
+	}
+	for _, other := range [][2]string{{"--header", "yes"}, {"--types", "c0=text"}, {"--null-values", "5"}} {
+		r := invoke("select", "--plan", plan, "-k", "1", other[0], other[1])
+		if r.code != exit.Usage || !strings.Contains(r.err, strings.Join(other[:], " ")) || strings.Contains(r.err, "changed") {
+			t.Errorf("%v beside the plan: exit code %d, %s; want a usage error about the option", other, r.code, r.err)
+		}
+	}
 }
 
 // textWithSentinels is CSV of n rows, whose t is missing in every 20th, spelled so. The rest of it lies within 0 and 50.
