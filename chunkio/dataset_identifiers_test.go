@@ -58,6 +58,21 @@ func TestPlannedTypes(t *testing.T) {
 	}
 }
 
+// TestPlannedTextsAreNoNumbers: a plan that has a column as text is not read with its numbers, and no file has changed.
+func TestPlannedTextsAreNoNumbers(t *testing.T) {
+	c := planCase{[]string{zipFiles(t)}, Options{}}
+	plan, _ := planned(t, c)
+	c.opt.Plan, c.opt.Columns = plan, []string{"zip", "x"}
+	ds, err := Open(t.Context(), nil, c.opt)
+	if err == nil {
+		ds.Close()
+	}
+	var usage *stream.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"zip": the plan has it as text`) {
+		t.Errorf("got %v, want a usage error about zip", err)
+	}
+}
+
 // zipFolders are zipFiles below folders of a key that is also the column, of one value.
 func zipFolders(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "in")

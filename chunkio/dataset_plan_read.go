@@ -118,6 +118,9 @@ func (t *thaw) catalog(f *filter) (*catalog, error) {
 		}
 	}
 	t.texts.thawTypes(h.Catalog)
+	if at := slices.IndexFunc(h.Catalog.Texts, t.namesColumn); at >= 0 {
+		return nil, stream.Usagef("column %q: the plan has it as text; make another plan, with {columns} that names it", h.Catalog.Texts[at])
+	}
 	for _, p := range h.Catalog.Partitions {
 		t.parts = append(t.parts, partition{key: p.Key, why: p.Why, truth: p.Truth, before: p.Before})
 	}
