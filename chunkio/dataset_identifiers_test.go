@@ -58,6 +58,24 @@ func TestPlannedTypes(t *testing.T) {
 	}
 }
 
+// TestIdentifiersEverywhere: where each file has identifiers in another column, every file is taken in three times at most,
+// until all are text.
+func TestIdentifiersEverywhere(t *testing.T) {
+	const n = 12
+	dir, taken := t.TempDir(), 0
+	for i := range n {
+		head, row := "x", "1.5"
+		for j := range n {
+			head, row = head+fmt.Sprintf(",z%d", j), row+fmt.Sprintf(",%s%d", map[bool]string{true: "0", false: "1"}[i == j], 10+j)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.csv", i)), []byte(head+"\n"+row+"\n"+strings.Replace(row, "1.5", "2.5", 1)+"\n"), 0o666))
+	}
+	names, left, _ := featuresOf(t, []string{dir}, Options{TakingIn: func(string) func(error) { taken++; return func(error) {} }})
+	if fmt.Sprint(names) != "[x]" || len(left) != n || taken > 3*n {
+		t.Errorf("features %v, left out %v, %d takings of %d files; want x alone, and three a file at most", names, left, taken, n)
+	}
+}
+
 // TestPlannedTextsAreNoNumbers: a plan that has a column as text is not read with its numbers, and no file has changed.
 func TestPlannedTextsAreNoNumbers(t *testing.T) {
 	c := planCase{[]string{zipFiles(t)}, Options{}}
