@@ -18,11 +18,12 @@ type overrule struct {
 	kind    Kind
 }
 
-// typeNames are the types that can be asked for. A time is in UTC where its values have a zone.
+// typeNames are the types that can be asked for, also by the word that inspect shows. A time is in UTC if its values have
+// a zone.
 var typeNames = []struct {
-	name string
-	kind Kind
-}{{"bool", Bool}, {"int", Int}, {"float", Float}, {"date", Date}, {"time", Local}, {"text", Text}}
+	name, shown string
+	kind        Kind
+}{{"bool", "bool", Bool}, {"int", "int64", Int}, {"float", "double", Float}, {"date", "date", Date}, {"time", "timestamp", Local}, {"text", "string", Text}}
 
 // Check refuses types that there are not, and globs that cannot be matched.
 func (t TextOptions) Check() error {
@@ -41,7 +42,7 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 		var names []string
 		known := -1
 		for i, t := range typeNames {
-			if names = append(names, t.name); t.name == typ {
+			if names = append(names, t.name); t.name == typ || t.shown == typ {
 				known = i
 			}
 		}

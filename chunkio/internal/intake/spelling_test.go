@@ -265,6 +265,7 @@ func TestTypesThatCannotBe(t *testing.T) {
 		{TextOptions{Types: []string{"zap=int"}}, "did you mean zip?"},
 		{TextOptions{Text: []string{"q*"}}, "no column"},
 		{TextOptions{Types: []string{"zip=int", "l=text"}, Text: []string{"g.*"}}, ""},
+		{TextOptions{Types: []string{"zip=int64", "g.phone=double", "l=string"}}, ""},
 	} {
 		err := c.opt.Unmatched(columns)
 		if c.says == "" && err != nil || c.says != "" && (!errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), c.says)) {
