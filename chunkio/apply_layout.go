@@ -103,9 +103,9 @@ func withForm(rel string, form Form) string {
 		return rel
 	}
 	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
-	rel = rel[:len(rel)-len(endingOf(rel))]
+	rel = withoutEnding(rel)
 	if inner := endingOf(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
-		rel = rel[:len(rel)-len(inner)]
+		rel = withoutEnding(rel)
 	}
 	return rel + form.ending()
 }

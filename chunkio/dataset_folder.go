@@ -350,6 +350,14 @@ func endingOf(name string) string {
 	return ending
 }
 
+// withoutEnding is a name without its ending, which may have other bytes in lower case.
+func withoutEnding(name string) string {
+	if endingOf(name) == "" {
+		return name
+	}
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
 // glimpse is the beginning of an object, to see whether it is data.
 type glimpse struct {
 	ctx    context.Context // of all reading: io.ReaderAt has none
