@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -114,18 +116,19 @@ func (c *Choice) besideRandom(ctx context.Context, k int) (*Chance, error) {
 		out.Draws = all
 	}
 	shares := make([]float64, out.Draws)
-	subset := firstSubset(k)
+	next := func(draw int) []int { return c.random(uint64(draw), k) }
+	if out.Draws == all {
+		subsets := combin.NewCombinationGenerator(c.D, k)
+		next = func(int) []int {
+			subsets.Next()
+			return subsets.Combination(nil)
+		}
+	}
 	for r := range shares {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		chosen := subset
-		if out.Draws != all {
-			chosen = c.random(uint64(r), k)
-		} else if r > 0 {
-			nextSubset(subset, c.D)
-		}
-		shares[r] = Explained(c.Matrix, chosen, c.Threads)
+		shares[r] = Explained(c.Matrix, next(r), c.Threads)
 		out.Best, out.Least = max(out.Best, shares[r]), min(out.Least, shares[r])
 		if shares[r] < out.Value-dependent {
 			out.Beaten += 1 / float64(out.Draws)
@@ -139,34 +142,7 @@ func (c *Choice) besideRandom(ctx context.Context, k int) (*Chance, error) {
 
 // countSubsets is the number of choices of k of d, or more than [mostSubsets].
 func countSubsets(d, k int) int {
-	n := 1
-	for i := range min(k, d-k) {
-		if n = n * (d - i) / (i + 1); n > mostSubsets {
-			return mostSubsets + 1
-		}
-	}
-	return n
-}
-
-// firstSubset is 0, 1, … k−1.
-func firstSubset(k int) []int {
-	s := make([]int, k)
-	for i := range s {
-		s[i] = i
-	}
-	return s
-}
-
-// nextSubset turns a rising choice of 0, 1, … d−1 into the next one, in the order of a dictionary.
-func nextSubset(s []int, d int) {
-	i := len(s) - 1
-	for s[i] == d-len(s)+i {
-		i--
-	}
-	s[i]++
-	for j := i + 1; j < len(s); j++ {
-		s[j] = s[j-1] + 1
-	}
+	return int(min(math.Round(combin.GeneralizedBinomial(float64(d), float64(k))), mostSubsets+1))
 }
 
 // CompareBytes is what [Compare] holds beside G, for k chosen columns.

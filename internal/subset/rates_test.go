@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
@@ -156,22 +157,26 @@ func TestAllSubsets(t *testing.T) {
 func TestNextSubset(t *testing.T) {
 	for d := 1; d <= 9; d++ {
 		for k := 1; k <= d; k++ {
-			subset, last := firstSubset(k), []int(nil)
-			for r := range countSubsets(d, k) {
-				if r > 0 {
-					nextSubset(subset, d)
+			subsets, last := combin.NewCombinationGenerator(d, k), []int(nil)
+			for range countSubsets(d, k) {
+				if !subsets.Next() {
+					t.Fatalf("%d of %d: no choice after %v", k, d, last)
 				}
+				subset := subsets.Combination(nil)
 				if slices.Compare(last, subset) >= 0 || !slices.IsSorted(subset) || subset[k-1] >= d {
 					t.Fatalf("%d of %d: %v after %v", k, d, subset, last)
 				}
-				last = slices.Clone(subset)
+				last = subset
 			}
-			if last[0] != d-k {
+			if last[0] != d-k || subsets.Next() {
 				t.Errorf("%d of %d end with %v", k, d, last)
 			}
 		}
 	}
 	if n := countSubsets(30, 3); n != 4060 {
 		t.Errorf("%d choices of 3 of 30, want 4,060", n)
+	}
+	if n := countSubsets(100_000, 5_000); n <= mostSubsets {
+		t.Errorf("%d choices of 5,000 of 100,000, want more than %d", n, mostSubsets)
 	}
 }
