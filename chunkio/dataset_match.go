@@ -52,10 +52,10 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 		if found[pattern] {
 			continue
 		}
-		if fault := glob.Fault(pattern, doublestar.ValidatePattern(hideSlash(pattern))); fault != "" {
+		if fault := glob.ColumnFault(pattern); fault != "" {
 			return nil, stream.Usagef("%v %s: %s", stream.Option(option), pattern, fault)
 		}
-		if !markGlob(matched, hideSlash(pattern), name) {
+		if !markGlob(matched, glob.HideSlash(pattern), name) {
 			flat := make([]string, n)
 			for i := range flat {
 				flat[i] = name(i).flat
@@ -114,16 +114,12 @@ func Match(option string, patterns, names []string) ([]bool, error) {
 func markGlob(matched []bool, pattern string, name func(int) columnName) (found bool) {
 	for i := range matched {
 		n := name(i)
-		if doublestar.MatchUnvalidated(pattern, hideSlash(n.flat)) || n.of != "" && doublestar.MatchUnvalidated(pattern, hideSlash(n.of)) {
+		if doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.flat)) || n.of != "" && doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.of)) {
 			matched[i], found = true, true
 		}
 	}
 	return found
 }
-
-// hideSlash maps / to a rune that globs do not treat specially: a column's name is
-// no path, and * must match all of it.
-func hideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
 func flatNames(entries []entry) []string {
 	flat := make([]string, len(entries))

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -279,11 +278,8 @@ func (a *access) isUnused(column string) bool {
 
 // isLeftOut reports whether a column is none of those to select from.
 func (a *access) isLeftOut(column string) bool {
-	list, _, _ := strings.Cut(column, "[")
 	matches := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool {
-			return p == column || p == list || glob.Fault(p, true) == "" && doublestar.MatchUnvalidated(hideSlash(p), hideSlash(column))
-		})
+		return slices.ContainsFunc(patterns, func(p string) bool { return glob.MatchesColumn(p, column) })
 	}
 	o := &a.opt
 	return matches(o.Exclude) || len(o.Columns) > 0 && !matches(o.Columns)

@@ -37,6 +37,25 @@ func Fault(pattern string, valid bool) string {
 	return ""
 }
 
+// HideSlash maps / to a rune that globs do not treat specially: a column's name is no path, and * must match all of it.
+func HideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
+
+// ColumnFault is [Fault] of a pattern of columns' names.
+func ColumnFault(pattern string) string {
+	return Fault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
+}
+
+// NamesColumn reports whether a pattern is the name of a column, or of the list that it is an element of.
+func NamesColumn(pattern, column string) bool {
+	list, _, _ := strings.Cut(column, "[")
+	return pattern == column || pattern == list
+}
+
+// MatchesColumn reports whether a pattern names a column, or is a glob that matches it and has no fault.
+func MatchesColumn(pattern, column string) bool {
+	return NamesColumn(pattern, column) || Fault(pattern, true) == "" && doublestar.MatchUnvalidated(HideSlash(pattern), HideSlash(column))
+}
+
 // countAlternatives counts the patterns without braces that a pattern stands for, up to one above mostAlternatives,
 // and how deep its braces are nested.
 func countAlternatives(pattern string) (alternatives, nested int) {

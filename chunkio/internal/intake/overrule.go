@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/internal/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -59,7 +57,7 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 		if slices.ContainsFunc(list, func(o overrule) bool { return o.pattern == pattern && o.kind != Text }) {
 			return nil, stream.Usagef("{text} %s: {types} has another type for the column", pattern)
 		}
-		if fault := glob.Fault(pattern, doublestar.ValidatePattern(hideSlash(pattern))); fault != "" {
+		if fault := glob.ColumnFault(pattern); fault != "" {
 			return nil, stream.Usagef("{text} %s: %s", pattern, fault)
 		}
 		list = append(list, overrule{"text", pattern, Text})
@@ -67,15 +65,12 @@ func (t TextOptions) overrules() (list []overrule, err error) {
 	return list, nil
 }
 
-// hideSlash maps / to a rune that globs do not treat specially.
-func hideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
-
 // matches reports whether the type is asked for a column.
 func (o overrule) matches(column string) bool {
-	if list, _, _ := strings.Cut(column, "["); o.pattern == column || o.pattern == list {
-		return true
+	if o.option == "text" {
+		return glob.MatchesColumn(o.pattern, column)
 	}
-	return o.option == "text" && doublestar.MatchUnvalidated(hideSlash(o.pattern), hideSlash(column))
+	return glob.NamesColumn(o.pattern, column)
 }
 
 // Unmatched is an error for types asked for columns that are not among these.
