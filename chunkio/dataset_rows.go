@@ -53,13 +53,8 @@ func (t *takenIn) open(in Input, memory int64) (format.File, error) {
 // columns stand before and after them that the scratch file does not have.
 func explainLeaves(leaves []format.Leaf, t *intake.Table) {
 	for i := range leaves[:min(len(leaves), len(t.Columns))] {
-		l := &leaves[i]
-		switch {
-		case l.Refused:
-		case t.Columns[i].Why != "":
-			l.Why = t.Columns[i].Why
-		case i < len(t.Why) && t.Why[i] != "" && l.Why != "":
-			l.Why = t.Why[i]
+		if why := t.Columns[i].Why; why != "" && !leaves[i].Refused {
+			leaves[i].Why = why
 		}
 	}
 	for _, before := range t.Before {

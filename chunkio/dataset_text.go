@@ -127,7 +127,7 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	for _, c := range columns {
 		known := t.typed[c.Name]
 		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
-		known.identifier = known.identifier || c.Why != ""
+		known.identifier = known.identifier || c.Identifier
 		known.isMap = known.isMap || c.Kind == intake.Map
 		t.typed[c.Name] = known
 	}
@@ -196,7 +196,7 @@ func (t *textTables) forgetNumbers() bool {
 	before := len(t.rows)
 	maps.DeleteFunc(t.rows, func(_ string, rows *takenIn) bool {
 		return slices.ContainsFunc(newMaps, rows.table.HasColumnsOf) ||
-			slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && c.Why == "" })
+			slices.ContainsFunc(rows.table.Columns, func(c intake.Column) bool { return mixed[c.Name] && !c.Identifier })
 	})
 	return len(t.rows) < before
 }

@@ -26,7 +26,6 @@ type csvRows struct {
 	notes    []stream.Text
 	doubts   []stream.Text
 	spelled  []string // missing values of the sample
-	why      []string // by column: the reason that it is text
 	size     int64    // of the sample in rows
 }
 
@@ -253,6 +252,6 @@ func (r *csvRows) parse(p piece, columns []Column, b *batch) error {
 // about implements rows.
 func (r *csvRows) about() Table {
 	name := map[rune]string{',': "commas", '\t': "tabs", ';': "semicolons", '|': "bars"}[r.comma]
-	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Doubts: r.doubts, Why: r.why, Spelled: r.spelled,
+	return Table{Format: "CSV, separated by " + name, Columns: r.columns, Sample: r.size, Notes: r.notes, Doubts: r.doubts, Spelled: r.spelled,
 		Layout: r.layout}
 }

@@ -67,8 +67,10 @@ func FuzzCSV(f *testing.F) {
 			if header == "no" && (!names["c0"] || len(names) != len(table.Columns)) {
 				t.Errorf("%q without names: columns %v", data, table.Columns)
 			}
-			if table.Why != nil && len(table.Why) != len(table.Columns) {
-				t.Errorf("%q: %d reasons of %d columns", data, len(table.Why), len(table.Columns))
+			for _, c := range table.Columns {
+				if c.Why != "" && c.Kind != Text || c.Identifier && c.Why == "" {
+					t.Errorf("%q: column %q is %v and identifies: %v, for the reason %q", data, c.Name, c.Kind, c.Identifier, c.Why)
+				}
 			}
 		}
 		if strings.Count(string(data), "\n") > 0 {

@@ -79,10 +79,7 @@ func TestReasonsOfText(t *testing.T) {
 	} {
 		_, table, err := taken(CSV, []byte(x.text), Options{TextOptions: TextOptions{Header: "yes"}})
 		formattest.Must(t, err)
-		why, doubt := "", ""
-		if table.Why != nil {
-			why = table.Why[0]
-		}
+		why, doubt := table.Columns[0].Why, ""
 		for _, d := range table.Doubts {
 			doubt += d.Spell(nil)
 		}
@@ -111,8 +108,9 @@ func TestTextBehindTheSample(t *testing.T) {
 	refuses(t, CSV, text, "where \"?\" stands for a missing value, give null-values ?")
 	_, table, err := taken(CSV, []byte(text), Options{Text: anyColumn})
 	formattest.Must(t, err)
-	if want := []string{`text (line 300002: "?")`, ""}; !slices.Equal(table.Why, want) || len(table.Doubts) != 1 {
-		t.Errorf("%q, doubts %v; want %q and a doubt", table.Why, table.Doubts, want)
+	why := []string{table.Columns[0].Why, table.Columns[1].Why}
+	if want := []string{`text (line 300002: "?")`, ""}; !slices.Equal(why, want) || len(table.Doubts) != 1 {
+		t.Errorf("%q, doubts %v; want %q and a doubt", why, table.Doubts, want)
 	}
 	_, table, err = taken(CSV, []byte(text), Options{TextOptions: TextOptions{Nulls: []string{"?"}}})
 	formattest.Must(t, err)

@@ -96,7 +96,9 @@ func (o Options) overruled(c Column) (Column, bool) {
 		if rule.kind != Local || c.Kind != UTC {
 			c.Kind = rule.kind
 		}
-		c.fixed, c.watch = true, 0
+		if c.fixed, c.watch = true, 0; c.Kind != Text {
+			c.Why = ""
+		}
 		return c, true
 	}
 	return c, false
@@ -124,9 +126,10 @@ func (o Options) settle(c Column) Column {
 		c.watch = c.watchFor(exact)
 		switch {
 		case mark != 0:
-			kind, c.Why = Text, c.whyText(mark)
+			kind, c.Why, c.Identifier = Text, c.whyText(mark), true
 		case o.Identifier != nil && (c.Kind.whole() || c.Kind == Float || c.Kind == Unknown) && o.Identifier(c.Name):
-			kind, c.Why, c.watch = Text, "text, as a number would lose some of it in another file of the input: name the column to use its numbers", 0
+			kind, c.watch, c.Identifier = Text, 0, true
+			c.Why = "text, as a number would lose some of it in another file of the input: name the column to use its numbers"
 		}
 	}
 	c.Kind = kind
@@ -139,7 +142,7 @@ func (o Options) doubts(columns []Column) []stream.Text {
 	var names []string
 	for _, c := range columns {
 		unused := o.Text != nil && o.Text(c.Name) && (o.Exact == nil || !o.Exact(c.Name))
-		if c.Why != "" && !unused {
+		if c.Identifier && !unused {
 			names = append(names, c.Name)
 		}
 	}

@@ -86,6 +86,7 @@ func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
 	in := csv.NewReader(bytes.NewReader(lines))
 	in.Comma, in.ReuseRecord = separator(lines), true
 	var numbers, texts []int
+	var nulls spellings
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) || errors.Is(err, csv.ErrQuote) && !whole && in.InputOffset() == int64(len(lines)) {
@@ -99,11 +100,12 @@ func recordsIn(lines []byte, whole bool) (rows int, alike bool) {
 			continue
 		}
 		for j, s := range record {
-			switch k := kindOf(trim(s)); {
-			case new(spellings).hasText(trim(s)):
-			case k.whole() || k == Float:
+			if s = trim(s); nulls.hasText(s) {
+				continue
+			}
+			if k := kindOf(s); k.whole() || k == Float {
 				numbers[j]++
-			default:
+			} else {
 				texts[j]++
 			}
 		}

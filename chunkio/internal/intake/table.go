@@ -51,7 +51,9 @@ func join(a, b Kind) Kind {
 type Column struct {
 	Name string
 	Kind Kind
-	Why  string // why it is text though its values are numbers
+	Why  string // why it is text though it has numbers
+	// Identifier is set of a column that is text because numbers would lose some of it.
+	Identifier bool
 
 	spelled spelling  // marks of the numbers that were looked at
 	shows   *specimen // of a mark of identifiers
@@ -69,7 +71,6 @@ type Table struct {
 	Sample  int64  // rows that the types come from; 0 where the file tells them
 	Digest  uint64 // of all bytes
 	Notes   []stream.Text
-	Why     []string         // by column: the reason that it is text; nil where none has one
 	Spelled []string         // the spellings of missing values that the sample has, but the empty one
 	Doubts  []stream.Text    // guesses that may be wrong, each with the option that overrules it
 	LeftOut []stream.LeftOut // columns whose values cannot be read

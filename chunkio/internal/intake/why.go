@@ -61,7 +61,6 @@ func (r *csvRows) explainTexts(p piece) error {
 	if err != nil {
 		return err
 	}
-	r.why = make([]string, len(r.columns))
 	var lone []int
 	for j := range seen {
 		if isText(r.columns[j]) && r.explainText(j, &seen[j]) {
@@ -102,10 +101,10 @@ func (r *csvRows) explainText(j int, t *textsSeen) (lone bool) {
 	name := r.columns[j].Name
 	switch place := t.first.String(); {
 	case t.form != "" && min(t.texts, mostFormed) > 2*t.odd:
-		r.why[j] = fmt.Sprintf("text: its numbers have %s (%s)", t.form, place)
+		r.columns[j].Why = fmt.Sprintf("text: its numbers have %s (%s)", t.form, place)
 		r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have %s (%s): write them as 1234.5", r.name, name, t.form, place))
 	case t.numbers > 0:
-		r.why[j] = "text (" + place + ")"
+		r.columns[j].Why = "text (" + place + ")"
 		if lone = t.numbers >= t.texts && !t.several; t.numbers >= t.texts && t.several {
 			r.doubts = append(r.doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s)", r.name, name, place))
 		}
@@ -260,10 +259,9 @@ func (t *Table) addTurned(name string, sample []Column, turned map[int]turn) {
 		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {
 			continue
 		}
-		if t.Why == nil {
-			t.Why = make([]string, len(t.Columns))
+		if !c.Identifier { // whose reason comes first
+			t.Columns[j].Why = "text (" + at.String() + ")"
 		}
-		t.Why[j] = "text (" + at.String() + ")"
 		t.Doubts = append(t.Doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s); if that stands for a missing value, add it to {null-values}", name, c.Name, at))
 	}
 }
