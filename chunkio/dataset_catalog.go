@@ -156,15 +156,9 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	if need := opened.HeldBytes() + b.bytesWith(len(leaves)); need > memory {
 		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
-	leaves, in, err := list.columnsOf(path, leaves)
-	if err != nil {
-		return err
-	}
 	leaves, names := named(leaves)
-	for i := range names {
-		if in != nil && !in[i] {
-			names[i].nth = noColumn
-		}
+	if leaves, err = list.fitSchema(path, leaves, names); err != nil {
+		return err
 	}
 	before := len(b.leaves)
 	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), whole: isOfRows(opened) && !takesLong(path)}

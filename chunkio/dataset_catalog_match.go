@@ -14,8 +14,8 @@ import (
 // Columns of several files are matched by name. Their types must agree (format.Agree); under
 // Options.Union a file may lack some, which are null in its rows.
 
-// beginColumns makes the columns of a file those of the dataset: of the first one, and again the columns of the first one with rows, as the
-// types of files without rows, and columns that they lack or add, do not count.
+// beginColumns takes the columns of the dataset from a file: from the first one, and again from the first one with rows, as
+// the types of files without rows, and columns that they lack or add, do not count.
 func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
 	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))

@@ -199,14 +199,14 @@ func placeLogged(root string, at store.Location, scope *place.Scope, file string
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
 }
 
-// columnsOf finds the leaves of a data file that are columns of the table, nil for all, and gives them the types that the
-// schema of the table has. The leaves that it lacks are ids and versions of rows that the writer of the table keeps there, or
+// fitSchema gives the leaves of a data file that are columns of the table the types that the schema of the table has, and
+// marks the names of the others. These are ids and versions of rows that the writer of the table keeps there, or
 // columns of other versions; the values of partition columns are in the log.
-func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, []bool, error) {
+func (l *fileList) fitSchema(path string, leaves []format.Leaf, names []leafName) ([]format.Leaf, error) {
 	if l.schema == nil {
-		return leaves, nil, nil
+		return leaves, nil
 	}
-	leaves, in := slices.Clone(leaves), make([]bool, len(leaves))
+	leaves = slices.Clone(leaves)
 	for i := range leaves {
 		leaf := &leaves[i]
 		at := leaf.Path
@@ -215,19 +215,19 @@ func (l *fileList) columnsOf(path string, leaves []format.Leaf) ([]format.Leaf, 
 		}
 		typ, ok := l.schema.Find(at)
 		if !ok || slices.ContainsFunc(l.keys.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
+			names[i].nth = noColumn
 			continue
 		}
-		in[i] = true
 		if !delta.Widens(leaf.Type, typ) {
 			e := stream.Dataf(path, "its type is %s here, and %s in the schema of the table, which the Delta protocol does not widen it to", leaf.Type, typ)
 			e.Column, e.Remedy = leaf.Name, stream.Textf("write the file again with the table's writer, or read a {version} of the table whose schema it has")
-			return nil, nil, e
+			return nil, e
 		}
 		if _, ok := format.Agree(leaf.Type, typ); ok && format.IsNumber(typ) {
 			leaf.Type = typ
 		}
 	}
-	return leaves, in, nil
+	return leaves, nil
 }
 
 // addAbsent adds the columns of a table's schema that none of the files has yet, null in all rows. Of those within structs
