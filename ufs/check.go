@@ -145,7 +145,7 @@ func (c *checker) judge(ctx context.Context) (*Verdict, error) {
 		}
 	}
 	c.v.LostSince = c.v.Lost
-	if before := float64(c.v.LostBefore); before == before {
+	if !math.IsNaN(float64(c.v.LostBefore)) {
 		c.v.LostSince = 1 - (1-c.v.Lost)/(1-c.v.LostBefore)
 	}
 	c.findGone(now)

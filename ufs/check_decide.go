@@ -175,9 +175,9 @@ func (c *checker) decideLoss() {
 		v.Undecided = append(v.Undecided, stream.Textf(format, args...).Spell(c.Spelling))
 	}
 	explains := stream.Textf("the selection explains %.2f %% of the new data and a fresh one of as many features %.2f %%", 100*(1-v.Error), 100*(1-v.Fresh))
-	since := 1 - (1-float64(v.Error))/(1-own) // NaN where own is
+	since := float64(v.LostOfOwn())
 	switch {
-	case !(float64(v.LostSince) == float64(v.LostSince)):
+	case math.IsNaN(float64(v.LostSince)):
 		undecided("sums of squares of the new data are beyond what numbers hold")
 	case v.RowsUsed <= int64(v.K)+1 && v.Features > v.K:
 		undecided("any %s explain all of %s: scan more rows", plural(v.K, "feature"), plural(int(v.RowsUsed), "row"))
@@ -187,12 +187,12 @@ func (c *checker) decideLoss() {
 		}
 	case c.greedy:
 		c.again("%v: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*lost, 100*c.Tolerance)
-	case before == before:
+	case !math.IsNaN(before):
 		if since := float64(v.LostSince); since > c.Tolerance {
 			c.again("%v: %.2f %% of that are lost, on the data before it were %.2f %%, so that %.2f %% of what it explained there are lost since, and {tolerance} allows %.2f %%",
 				explains, 100*lost, 100*before, 100*since, 100*c.Tolerance)
 		}
-	case own == own:
+	case !math.IsNaN(own):
 		if since > c.Tolerance {
 			c.again("%v; of the data that it was made from it explained %.2f %%: %.2f %% of that are lost, and {tolerance} allows %.2f %%", explains, 100*(1-own), 100*since, 100*c.Tolerance)
 		}

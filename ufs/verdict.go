@@ -49,6 +49,10 @@ type Verdict struct {
 	Transfer *stream.Transfer `json:"transfer,omitempty"` // of the statistics; nil where nothing was fetched
 }
 
+// LostOfOwn is the share of what the selection explained of the data that it was made from that it does not explain of the
+// new: 1 − (1 − Error)/(1 − OwnError), NaN if it records no error.
+func (v *Verdict) LostOfOwn() stream.Number { return 1 - (1-v.Error)/(1-v.OwnError) }
+
 // ColumnShift says how far a feature's values moved, from the baseline, or without one from
 // what the selection records; or that it became constant, is gone, or came back.
 type ColumnShift struct {

@@ -163,7 +163,7 @@ func (c *cli) checkTable(w *screen.Page, v *ufs.Verdict) {
 	case v.Lost > v.Tolerance:
 		since := v.LostSince
 		if math.IsNaN(float64(v.LostBefore)) {
-			since = 1 - (1-v.Error)/(1-v.OwnError)
+			since = v.LostOfOwn()
 		}
 		w.Printf("\nthe selection still serves: of what it explained before it lost %s\n", percent(max(float64(since), 0)))
 	default:
