@@ -154,7 +154,7 @@ func TestAlignIsTheDenseForm(t *testing.T) {
 					}
 					s := similarity(x, append(slices.Clone(chosen), j))
 					// Sums of 48² terms; eigenvectors are off by rounding over gaps of 10⁻³.
-					value := frobenius(s, k) / math.Pow(frobenius(s, s), power/2)
+					value := frobenius(s, k) / math.Pow(frobenius(s, s), defaultPower/2)
 					if j == p {
 						alike = value
 					}

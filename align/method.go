@@ -41,7 +41,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 
 // Bytes is what the method holds beside the graph of m anchors and d features.
 func Bytes(m, d, k int) int64 {
-	return max(spectral.DiffusionBytes(m, d), ChooseBytes(d, k)) + 24*int64(d) // a, and the squares
+	return max(spectral.DiffusionBytes(m, d), ChooseBytes(d, k, false)) + 24*int64(d) // a, and the squares
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {

@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"internal/ridge":     {"gram", "internal/kernel", "internal/linalg"},
+	"internal/survey":    {"stream", "gram", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix"}, // what a sample of rows says of a table
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
 	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
 

@@ -141,5 +141,5 @@ func (p *thinPoints) columns(do func(j int, column []float64), own *kernel.Compr
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	m = min(m, mostPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
-		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d))) + 80*int64(d) + 16*int64(m)*int64(threads)
+		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

@@ -1,0 +1,39 @@
+package survey
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// Bytes bounds what Look holds beside a table of so many rows of numbers, its result included, with m anchors (0: DefaultAnchors)
+// and neighbors (0: the default).
+func Bytes(rows, d, m, neighbors, threads int) int64 {
+	m, neighbors = bounds(rows, m, neighbors)
+	points := 8 * int64(m) * int64(d)
+	noise := points + 8*int64(min(m, d))*int64(min(m, d)) // copied, and the smaller square
+	if d > m {
+		noise += 8 * int64(m) * 1024
+	}
+	graph := points + 8*int64(m)*int64(m) + // the surrogate and W; the data's own graph is gone by then
+		anchor.AmongBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
+	// All points, those without noise, and what either stage holds; factors, ranges and shares.
+	return 2*points + max(noise, graph) + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
+}
+
+// ThinBytes is Bytes for rows of so many entries in all.
+func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
+	m, neighbors = bounds(rows, m, neighbors)
+	// The points grow by doubling, at worst while both copies are there.
+	return 3*16*entries + anchor.AmongThinBytes(m, d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, d) + 160*int64(d) + 1<<16
+}
+
+func bounds(rows, m, neighbors int) (int, int) {
+	if m == 0 {
+		m = DefaultAnchors
+	}
+	if neighbors == 0 {
+		neighbors = anchor.DefaultNeighbors
+	}
+	return min(m, rows), neighbors
+}

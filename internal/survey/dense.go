@@ -1,0 +1,147 @@
+package survey
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// surveyDense surveys rows of numbers.
+func (l *look) surveyDense() error {
+	all := l.points(nil)
+	var deviations []float64
+	{
+		copied := room.Make[float64](len(all))
+		copy(copied, all)
+		var sum float64
+		deviations, sum = correlations(l.team, copied, l.m, l.table.Cols)
+		l.judgeDependence(deviations, sum)
+	}
+	kept := l.leaveNoiseOut(deviations)
+	x, d := all, l.table.Cols
+	if len(kept) < d {
+		x, d = l.points(kept), len(kept)
+	}
+	if d == 0 {
+		l.warn("no column varies")
+		return l.ctx.Err()
+	}
+	own, b, err := l.diffuse(x, d)
+	if err != nil {
+		return err
+	}
+	l.adopt(own, kept, b)
+	null, c, err := l.diffuse(surrogate(l.team, x, l.m, d, l.opt.Seed), d)
+	if err != nil {
+		return err
+	}
+	if l.judgeClusters(own, null, b, c); !l.Clusters.Trusted {
+		return nil
+	}
+	l.weigh(x, d, b, c)
+	weighted, b, err := l.diffuse(x, d)
+	if err != nil {
+		return err
+	}
+	l.adopt(weighted, kept, b)
+	return nil
+}
+
+// points are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
+// columns (nil: all).
+func (l *look) points(columns []int) []float64 {
+	factor, t := l.factors(l.table), l.table
+	if columns == nil {
+		columns = make([]int, t.Cols)
+		for j := range columns {
+			columns[j] = j
+		}
+	}
+	x := room.Make[float64](l.m * len(columns))
+	for i := range l.m {
+		row := t.Values[i*t.Rows/l.m*t.Cols:][:t.Cols]
+		for k, j := range columns {
+			if factor[j] > 0 {
+				x[i*len(columns)+k] = (row[j] - t.Columns[j].Mean) * factor[j]
+			}
+		}
+	}
+	return x
+}
+
+// leaveNoiseOut records the columns that take no part, and returns the others. If fewer than two are
+// left, all that vary take part.
+func (l *look) leaveNoiseOut(deviations []float64) (kept []int) {
+	var noise, varying []int
+	for j, z := range deviations {
+		switch {
+		case math.IsInf(z, -1):
+			continue
+		case z < noiseDeviations:
+			noise = append(noise, j)
+		default:
+			kept = append(kept, j)
+		}
+		varying = append(varying, j)
+	}
+	if len(kept) < 2 {
+		return varying
+	}
+	l.Noise = noise
+	return kept
+}
+
+// diffuse makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
+func (l *look) diffuse(x []float64, d int) (*spectral.Diffusion, []float64, error) {
+	if err := l.ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	g, err := anchor.Among(x, l.m, d, anchor.Options{Neighbors: l.opt.Neighbors, Threads: l.team.Threads(), Limit: l.opt.Limit})
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := spectral.Diffuse(l.team, g, l.opt.Diffusion)
+	if err != nil {
+		return nil, nil, err
+	}
+	shares := make([]float64, d)
+	for j, squares := range centredSquares(l.team, x, l.m, d) {
+		if squares > 0 {
+			shares[j] = min(k.A[j]/squares, 1)
+		}
+	}
+	return k, shares, nil
+}
+
+// adopt takes a graph for the survey's.
+func (l *look) adopt(k *spectral.Diffusion, columns []int, shares []float64) {
+	for i, j := range columns {
+		l.Shares[j] = shares[i]
+	}
+	l.Norm, l.Eigenvalues, l.Warnings = k.Norm, k.Eigenvalues, k.Warnings
+}
+
+// weigh multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
+// (b − c)/(1 − c), the largest being 1.
+func (l *look) weigh(x []float64, d int, b, c []float64) {
+	weight, largest := make([]float64, d), 0.0
+	for j := range weight {
+		if c[j] < 1 {
+			weight[j] = max((b[j]-c[j])/(1-c[j]), 0)
+			largest = max(largest, weight[j])
+		}
+	}
+	for j, w := range weight {
+		weight[j] = max(math.Sqrt(w/max(largest, math.SmallestNonzeroFloat64)), leastWeight)
+	}
+	columnBlocks(l.team, d, func(from, to int) {
+		for i := range l.m {
+			row := x[i*d:]
+			for j := from; j < to; j++ {
+				row[j] *= weight[j]
+			}
+		}
+	})
+}

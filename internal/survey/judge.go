@@ -1,0 +1,67 @@
+package survey
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// dependenceDeviations is how far above chance the squared correlations of all pairs must be.
+const dependenceDeviations = 5
+
+// judgeDependence compares the mean squared correlation of two columns with that of independent ones, 1/(m−1).
+// Independent pairs of d columns sum to d(d−1)/(m−1) with a deviation of 2√(d(d−1))/m.
+func (l *look) judgeDependence(deviations []float64, sum float64) {
+	d := 0.0
+	for _, z := range deviations {
+		if !math.IsInf(z, -1) {
+			d++
+		}
+	}
+	pairs, m := d*(d-1), float64(l.m)
+	if pairs == 0 {
+		return
+	}
+	chance := pairs / (m - 1)
+	l.Dependence = Test{Value: sum / pairs, Chance: chance / pairs, Trusted: sum-chance > dependenceDeviations*2*math.Sqrt(pairs)/m}
+}
+
+// judgeClusters compares the graph with the surrogate's by the sum of the leading eigenvalues and by the mean of the
+// columns' shares. Clusters raise one or both.
+func (l *look) judgeClusters(own, null *spectral.Diffusion, b, c []float64) {
+	l.Clusters = Test{Value: leadingSum(own), Chance: leadingSum(null)}
+	l.Clusters.Trusted = l.Clusters.Value > l.Clusters.Chance+leastExcess || mean(b) > mean(c)+leastShareExcess
+}
+
+func leadingSum(k *spectral.Diffusion) (sum float64) {
+	for _, v := range k.Eigenvalues[:min(leading, len(k.Eigenvalues))] {
+		sum += v
+	}
+	return sum
+}
+
+func mean(list []float64) (sum float64) {
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(max(len(list), 1))
+}
+
+// centredSquares are the squared lengths of the centred columns.
+func centredSquares(team *kernel.Team, x []float64, m, d int) []float64 {
+	squares := make([]float64, d)
+	columnBlocks(team, d, func(from, to int) {
+		mean := make([]float64, to-from)
+		for i := range m {
+			kernel.Axpy(1/float64(m), x[i*d+from:][:to-from], mean)
+		}
+		for i := range m {
+			for j, v := range x[i*d+from:][:to-from] {
+				v -= mean[j]
+				squares[from+j] += float64(v * v)
+			}
+		}
+	})
+	return squares
+}
