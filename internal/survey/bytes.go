@@ -11,9 +11,9 @@ import (
 func Bytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = bounds(rows, m, neighbors)
 	points := 8 * int64(m) * int64(d)
-	noise := points + 8*int64(min(m, d))*int64(min(m, d)) // copied, and the smaller square
+	noise := points + 16*int64(min(m, d))*int64(min(m, d)) // copied, the smaller square, and its square
 	if d > m {
-		noise += 8 * int64(m) * 1024
+		noise += 8 * int64(m) * panel
 	}
 	graph := points + 8*int64(m)*int64(m) + // the surrogate and W; the data's own graph is gone by then
 		anchor.AmongBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)

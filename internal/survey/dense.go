@@ -4,8 +4,10 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // surveyDense surveys rows of numbers.
@@ -33,11 +35,16 @@ func (l *look) surveyDense() error {
 		return err
 	}
 	l.adopt(own, kept, b)
-	null, c, err := l.diffuse(surrogate(l.team, x, l.m, d, l.opt.Seed), d)
-	if err != nil {
-		return err
+	c, chance := make([]float64, d), 0.0
+	for i := range uint64(surrogates) {
+		null, shares, err := l.diffuse(surrogate(l.team, x, l.m, d, splitmix.Hash(l.opt.Seed, i)), d)
+		if err != nil {
+			return err
+		}
+		chance += leadingSum(null) / surrogates
+		kernel.Axpy(1./surrogates, shares, c)
 	}
-	if l.judgeClusters(own, null, b, c); !l.Clusters.Trusted {
+	if l.judgeClusters(leadingSum(own), chance, mean(b)-mean(c)); !l.Clusters.Trusted {
 		return nil
 	}
 	l.weigh(x, d, b, c)

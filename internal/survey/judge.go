@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // dependenceDeviations is how far above chance the squared correlations of all pairs must be.
@@ -29,9 +30,18 @@ func (l *look) judgeDependence(deviations []float64, sum float64) {
 
 // judgeClusters compares the graph with the surrogate's by the sum of the leading eigenvalues and by the mean of the
 // columns' shares. Clusters raise one or both.
-func (l *look) judgeClusters(own, null *spectral.Diffusion, b, c []float64) {
-	l.Clusters = Test{Value: leadingSum(own), Chance: leadingSum(null)}
-	l.Clusters.Trusted = l.Clusters.Value > l.Clusters.Chance+leastExcess || mean(b) > mean(c)+leastShareExcess
+func (s *Survey) judgeClusters(value, chance, shareExcess float64) {
+	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess || shareExcess > leastShareExcess}
+}
+
+// decideMethod settles whether alignment has anything to follow.
+func (s *Survey) decideMethod() {
+	switch {
+	case s.Unit == Differing:
+		s.Greedy, s.WhyGreedy = true, stream.Textf("units differ, so that distances between rows mean nothing: {method} greedy")
+	case !s.Clusters.Trusted:
+		s.Greedy, s.WhyGreedy = true, stream.Textf("no clusters beyond factors: {method} greedy")
+	}
 }
 
 func leadingSum(k *spectral.Diffusion) (sum float64) {

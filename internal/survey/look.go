@@ -17,6 +17,8 @@ const (
 	DefaultAnchors = 1000
 	// maxVariance keeps squares within float64.
 	maxVariance = 1e150
+	// surrogates are averaged: one alone has eigenvalues that sum to 0.03 more or less.
+	surrogates = 2
 	// leading eigenvalues are summed for the test of clusters.
 	leading = 10
 	// leastExcess is what clusters leave of the sum of the leading eigenvalues, or of the mean of the columns' shares,
@@ -25,8 +27,9 @@ const (
 	leastShareExcess = 0.03
 	// novelty is the floor.
 	novelty = 0.3
-	// countsPower is the exponent for counts: see the package comment.
-	countsPower = 0.5
+	// countsPower is the exponent for counts, whose clusters have many words each that go together: of three sets of
+	// texts the NMI at 2 and 5 % is 28 and 34 with it, 27 and 29 with 0.5, and 13 with 0.9; by variance 17 and 22.
+	countsPower = 0.7
 	// leastWeight keeps columns without clusters in the graph's arithmetic: a millionth of their squares.
 	leastWeight = 1e-3
 )
@@ -49,14 +52,20 @@ func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 		opt.Diffusion = spectral.DefaultDiffusion
 	}
 	if opt.Anchors <= opt.Neighbors {
+		s.decideMethod()
 		s.warn("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
 		return s, ctx.Err()
 	}
 	l := &look{Survey: s, ctx: ctx, table: t, opt: opt, team: kernel.NewTeam(opt.Threads), m: opt.Anchors}
-	if s.Unit == Counts && s.Cosine || t.Thin != nil {
-		return s, l.surveyCounts()
+	survey := l.surveyDense
+	if s.Cosine || t.Thin != nil {
+		survey = l.surveyCounts
 	}
-	return s, l.surveyDense()
+	if err := survey(); err != nil {
+		return nil, err
+	}
+	s.decideMethod()
+	return s, nil
 }
 
 func (s *Survey) warn(format string, args ...any) {

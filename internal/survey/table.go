@@ -56,7 +56,12 @@ type Survey struct {
 	Cosine bool // the graph compares rows by their cosine
 	Unit   Unit
 	Why    stream.Text // of Scale, for people
-	Noise  []int       // columns that stayed out of the graph
+	// Greedy: choose by reconstruction (package greedy) at scale standard, as there is nothing that alignment could
+	// follow: units differ, so that no distance between rows means anything, or there are no clusters
+	// beyond factors. WhyGreedy has the reason, for people.
+	Greedy    bool
+	WhyGreedy stream.Text
+	Noise     []int // columns that stayed out of the graph
 
 	// Shares are bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of scaled columns, from 0 to 1; 0 of constant columns and of noise.
 	Shares []float64
