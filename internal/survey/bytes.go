@@ -11,21 +11,22 @@ import (
 func Bytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = bounds(rows, m, neighbors)
 	points := 8 * int64(m) * int64(d)
-	noise := points + 16*int64(min(m, d))*int64(min(m, d)) // copied, the smaller square, and its square
+	noise := 16 * int64(min(m, d)) * int64(min(m, d)) // the smaller of XᵀX and XXᵀ, and its square
 	if d > m {
 		noise += 8 * int64(m) * panel
 	}
-	graph := points + 8*int64(m)*int64(m) + // the surrogate and W; the data's own graph is gone by then
+	graph := points + 8*int64(m)*int64(m) + // a surrogate and W
 		anchor.AmongBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
-	// All points, those without noise, and what either stage holds; factors, ranges and shares.
+	// The points are made again without noise, while the first ones may still be garbage.
 	return 2*points + max(noise, graph) + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
 // ThinBytes is Bytes for rows of so many entries in all.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	m, neighbors = bounds(rows, m, neighbors)
-	// The points grow by doubling, at worst while both copies are there.
-	return 3*16*entries + anchor.AmongThinBytes(m, d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, d) + 160*int64(d) + 1<<16
+	entries *= 2 // for the cosine
+	// Points grow by doubling, at worst while both copies are there.
+	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
 }
 
 func bounds(rows, m, neighbors int) (int, int) {

@@ -12,20 +12,10 @@ import (
 
 // surveyDense surveys rows of numbers.
 func (l *look) surveyDense() error {
-	all := l.points(nil)
-	var deviations []float64
-	{
-		copied := room.Make[float64](len(all))
-		copy(copied, all)
-		var sum float64
-		deviations, sum = correlations(l.team, copied, l.m, l.table.Cols)
-		l.judgeDependence(deviations, sum)
-	}
+	deviations, sum := correlations(l.team, l.points(nil), l.m, l.table.Cols)
+	l.judgeDependence(deviations, sum)
 	kept := l.leaveNoiseOut(deviations)
-	x, d := all, l.table.Cols
-	if len(kept) < d {
-		x, d = l.points(kept), len(kept)
-	}
+	x, d := l.points(kept), len(kept)
 	if d == 0 {
 		l.warn("no column varies")
 		return l.ctx.Err()
@@ -80,8 +70,8 @@ func (l *look) points(columns []int) []float64 {
 
 // leaveNoiseOut records the columns that take no part, and returns the others. If fewer than two are
 // left, all that vary take part.
-func (l *look) leaveNoiseOut(deviations []float64) (kept []int) {
-	var noise, varying []int
+func (l *look) leaveNoiseOut(deviations []float64) []int {
+	kept, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
 		switch {
 		case math.IsInf(z, -1):

@@ -34,11 +34,21 @@ func (s *Survey) judgeClusters(value, chance, shareExcess float64) {
 	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+leastExcess || shareExcess > leastShareExcess}
 }
 
+// fewColumns are so few that a choice of a twentieth is of one or two, each of which has to stand for many others: reconstruction
+// knows that, and the graph does not. Of seven sets with labels and 10 to 36 columns greedy is 3.6 points of NMI above alignment.
+const fewColumns = 40
+
 // decideMethod settles whether alignment has anything to follow.
-func (s *Survey) decideMethod() {
+func (s *Survey) decideMethod(t *Table) {
+	varying := 0
+	for j := range t.Columns {
+		if t.Columns[j].usable() {
+			varying++
+		}
+	}
 	switch {
-	case s.Unit == Differing:
-		s.Greedy, s.WhyGreedy = true, stream.Textf("units differ, so that distances between rows mean nothing: {method} greedy")
+	case varying < fewColumns:
+		s.Greedy, s.WhyGreedy = true, stream.Textf("fewer than %d columns: {method} greedy", fewColumns)
 	case !s.Clusters.Trusted:
 		s.Greedy, s.WhyGreedy = true, stream.Textf("no clusters beyond factors: {method} greedy")
 	}

@@ -52,7 +52,7 @@ func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 		opt.Diffusion = spectral.DefaultDiffusion
 	}
 	if opt.Anchors <= opt.Neighbors {
-		s.decideMethod()
+		s.decideMethod(t)
 		s.warn("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
 		return s, ctx.Err()
 	}
@@ -64,7 +64,7 @@ func Look(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	if err := survey(); err != nil {
 		return nil, err
 	}
-	s.decideMethod()
+	s.decideMethod(t)
 	return s, nil
 }
 

@@ -56,9 +56,8 @@ type Survey struct {
 	Cosine bool // the graph compares rows by their cosine
 	Unit   Unit
 	Why    stream.Text // of Scale, for people
-	// Greedy: choose by reconstruction (package greedy) at scale standard, as there is nothing that alignment could
-	// follow: units differ, so that no distance between rows means anything, or there are no clusters
-	// beyond factors. WhyGreedy has the reason, for people.
+	// Greedy: choose by reconstruction (package greedy) at scale standard, as there are no clusters beyond factors that
+	// alignment could follow, or too few columns. WhyGreedy has the reason, for people.
 	Greedy    bool
 	WhyGreedy stream.Text
 	Noise     []int // columns that stayed out of the graph
