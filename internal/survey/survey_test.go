@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // tableOf has the moments of the rows themselves.
@@ -113,7 +114,215 @@ func TestLakes(t *testing.T) {
 func TestThreads(t *testing.T) {
 	table, _ := lake(1, 300, 8, 20, 5, false)
 	want := lookAt(t, table, Options{Threads: 1})
-	if got := lookAt(t, table, Options{Threads: 3}); !slices.Equal(got.Shares, want.Shares) || got.Clusters != want.Clusters {
-		t.Errorf("3 threads have %+v %v, 1 has %+v %v", got.Clusters, got.Shares, want.Clusters, want.Shares)
+	got := lookAt(t, table, Options{Threads: 3})
+	if got.Clusters != want.Clusters || got.Norm != want.Norm {
+		t.Errorf("3 threads have %+v and %v, 1 has %+v and %v", got.Clusters, got.Norm, want.Clusters, want.Norm)
+	}
+	for j, share := range got.Shares {
+		if share != want.Shares[j] {
+			t.Errorf("column %d: 3 threads have a share of %v, 1 has %v", j, share, want.Shares[j])
+		}
+	}
+}
+
+// classes is n rows of classes that informative columns follow, each on its own, beside loud directions of
+// several columns that tell nothing, and noise.
+func classes(seed uint64, n, informative, loud, noise int) *Table {
+	r := rand.New(rand.NewPCG(seed, 3))
+	d := informative + 10*loud + noise
+	centre := make([]float64, 6*informative)
+	for i := range centre {
+		centre[i] = r.NormFloat64()
+	}
+	x := make([]float64, n*d)
+	for i := range n {
+		row := x[i*d:][:d]
+		for j := range row {
+			row[j] = r.NormFloat64()
+			if j < informative {
+				row[j] = 0.95*centre[i%6*informative+j] + 0.3*row[j]
+			}
+		}
+		for l := range loud {
+			v := 2 * r.NormFloat64()
+			for j := range 10 {
+				row[informative+10*l+j] = v + row[informative+10*l+j]/2
+			}
+		}
+	}
+	return tableOf(x, n, d)
+}
+
+// Columns of clusters have the largest shares, beside louder directions and noise, which a graph of all columns
+// follows: without the surrogate's weights the loud ones are first.
+func TestLoudDirectionsTellNothing(t *testing.T) {
+	const informative = 15
+	for seed := range uint64(3) {
+		s := lookAt(t, classes(seed, 400, informative, 3, 40), Options{})
+		if !s.Clusters.Trusted || s.Greedy {
+			t.Errorf("seed %d: clusters %+v, greedy %v", seed, s.Clusters, s.Greedy)
+		}
+		least, most := 1.0, 0.0
+		for j, share := range s.Shares {
+			if j < informative {
+				least = min(least, share)
+			} else {
+				most = max(most, share)
+			}
+		}
+		if least < most {
+			t.Errorf("seed %d: a column of clusters has a share of %v, one of none %v", seed, least, most)
+		}
+	}
+}
+
+// Flags of 0 and 1 that are random, a rare one and a coin, are noise and have no share.
+func TestRandomFlagsAreNoise(t *testing.T) {
+	table, _ := lake(2, 600, 8, 10, 4, true)
+	r := rand.New(rand.NewPCG(4, 4))
+	d := table.Cols + 2
+	x := make([]float64, 0, table.Rows*d)
+	for i := range table.Rows {
+		x = append(x, table.Values[i*table.Cols:][:table.Cols]...)
+		for _, chance := range []float64{0.02, 0.5} {
+			flag := 0.0
+			if r.Float64() < chance {
+				flag = 1
+			}
+			x = append(x, flag)
+		}
+	}
+	s := lookAt(t, tableOf(x, table.Rows, d), Options{})
+	for _, j := range []int{d - 2, d - 1} {
+		if !slices.Contains(s.Noise, j) || s.Shares[j] != 0 {
+			t.Errorf("flag %d has a share of %v; noise is %v", j, s.Shares[j], s.Noise)
+		}
+	}
+}
+
+// words are counts of 300 words, of which each of 4 topics has 30 that are frequent in its rows.
+func words(n int) *Table {
+	r := rand.New(rand.NewPCG(6, 6))
+	return columnsOf(n, 300, func(i, j int) float64 {
+		chance := 0.02
+		if j < 120 && j/30 == i%4 {
+			chance = 0.15
+		}
+		count, length := 0.0, 1+i%3
+		for range length {
+			if r.Float64() < chance {
+				count++
+			}
+		}
+		return count
+	})
+}
+
+func thin(table *Table) *Table {
+	t := &Table{Rows: table.Rows, Cols: table.Cols, Columns: table.Columns, Thin: &stream.CSR{RowPtr: []int{0}}}
+	for i := range t.Rows {
+		for j, v := range table.Values[i*t.Cols:][:t.Cols] {
+			if v != 0 {
+				t.Thin.Index, t.Thin.Value = append(t.Thin.Index, int32(j)), append(t.Thin.Value, v)
+			}
+		}
+		t.Thin.RowPtr = append(t.Thin.RowPtr, len(t.Thin.Value))
+	}
+	return t
+}
+
+// Counts go by the cosine, the words of topics have the largest shares, and sparse rows say what dense ones do.
+func TestCounts(t *testing.T) {
+	table := words(200)
+	s := lookAt(t, table, Options{})
+	if s.Unit != Counts || !s.Cosine || s.Scale.String() != "none" || s.Greedy {
+		t.Errorf("unit %d, cosine %v, scale %v, greedy %v", s.Unit, s.Cosine, s.Scale, s.Greedy)
+	}
+	topics, others := 0.0, 0.0
+	for j, share := range s.Shares {
+		if j < 120 {
+			topics += share / 120
+		} else {
+			others += share / 180
+		}
+	}
+	if topics < 1.5*others {
+		t.Errorf("words of topics have shares of %v in the mean, others %v", topics, others)
+	}
+	got := lookAt(t, thin(table), Options{Threads: 3})
+	if got.Norm != s.Norm {
+		t.Errorf("sparse rows have a kernel of norm %v, dense ones of %v", got.Norm, s.Norm)
+	}
+	for j, share := range got.Shares {
+		if share != s.Shares[j] {
+			t.Errorf("column %d: sparse rows have a share of %v, dense ones of %v", j, share, s.Shares[j])
+		}
+	}
+	longer := lookAt(t, columnsOf(table.Rows, table.Cols, func(i, j int) float64 {
+		return table.Values[i*table.Cols+j] * float64(1+i%3)
+	}), Options{})
+	if math.Abs(longer.Norm/s.Norm-1) > 1e-9 { // rows of other lengths have the same directions
+		t.Errorf("rows of other lengths have a kernel of norm %v, want %v", longer.Norm, s.Norm)
+	}
+}
+
+// The order of the columns changes rounding alone.
+func TestOrderOfColumns(t *testing.T) {
+	table := classes(3, 150, 10, 1, 30)
+	d := table.Cols
+	back := columnsOf(table.Rows, d, func(i, j int) float64 { return table.Values[i*d+d-1-j] })
+	want, got := lookAt(t, table, Options{}), lookAt(t, back, Options{})
+	if len(got.Noise) != len(want.Noise) || got.Unit != want.Unit {
+		t.Errorf("backwards: %d columns of noise, unit %d, want %d, %d", len(got.Noise), got.Unit, len(want.Noise), want.Unit)
+	}
+	for j, v := range got.Shares {
+		// Eigenvectors of sums in another order differ by their rounding over the gaps of eigenvalues.
+		if w := want.Shares[d-1-j]; math.Abs(v-w) > 1e-6 {
+			t.Errorf("column %d: %v backwards, want %v", d-1-j, v, w)
+		}
+	}
+}
+
+// Small, constant, wide and huge tables have a survey all the same.
+func TestEdges(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for name, table := range map[string]*Table{
+		"no rows":           {Cols: 2, Columns: make([]Column, 2)},
+		"one row":           columnsOf(1, 5, func(i, j int) float64 { return float64(j) }),
+		"three rows":        columnsOf(3, 2000, func(i, j int) float64 { return r.NormFloat64() }),
+		"six rows":          columnsOf(6, 5, func(i, j int) float64 { return r.NormFloat64() }),
+		"seven rows, wide":  columnsOf(7, 20000, func(i, j int) float64 { return r.NormFloat64() }),
+		"equal rows":        columnsOf(30, 50, func(i, j int) float64 { return float64(j * (i / 29)) }),
+		"constant columns":  columnsOf(30, 50, func(i, j int) float64 { return float64(j) }),
+		"one that varies":   columnsOf(30, 50, func(i, j int) float64 { return float64(i * (j / 49)) }),
+		"one column":        columnsOf(30, 1, func(i, j int) float64 { return r.NormFloat64() }),
+		"copies":            columnsOf(30, 50, func(i, j int) float64 { return float64(i%7) * float64(1+j) }),
+		"empty counts":      thin(columnsOf(30, 50, func(i, j int) float64 { return 0 })),
+		"one word":          thin(columnsOf(30, 50, func(i, j int) float64 { return float64(i % 2 * (j / 49)) })),
+		"values near 1e300": columnsOf(30, 50, func(i, j int) float64 { return 1e300 * r.NormFloat64() }),
+		"values near 1e70":  columnsOf(30, 50, func(i, j int) float64 { return 1e70 * r.NormFloat64() }),
+	} {
+		s, err := Look(t.Context(), table, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for j, share := range s.Shares {
+			if !(share >= 0 && share <= 1) || share > 0 && !table.Columns[j].usable() {
+				t.Errorf("%s: column %d has a share of %v", name, j, share)
+				break
+			}
+		}
+	}
+}
+
+// A context that has ended ends it.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, table := range map[string]*Table{"dense": classes(1, 50, 5, 1, 5), "counts": words(50)} {
+		if _, err := Look(ctx, table, Options{}); err != context.Canceled {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
