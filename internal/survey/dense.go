@@ -76,7 +76,7 @@ func (l *look) leaveNoiseOut(deviations []float64) []int {
 		switch {
 		case math.IsInf(z, -1):
 			continue
-		case z < noiseDeviations:
+		case z < noiseDeviations(l.m):
 			noise = append(noise, j)
 		default:
 			kept = append(kept, j)
