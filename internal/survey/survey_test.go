@@ -2,6 +2,7 @@ package survey
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -321,7 +322,7 @@ func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, table := range map[string]*Table{"dense": classes(1, 50, 5, 1, 5), "counts": words(50)} {
-		if _, err := Look(ctx, table, Options{}); err != context.Canceled {
+		if _, err := Look(ctx, table, Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

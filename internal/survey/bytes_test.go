@@ -1,0 +1,59 @@
+package survey
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Look holds no more than Bytes or ThinBytes promise: the live heap is looked at while it runs, with garbage collected often.
+func TestBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	value := func(i, j int) float64 { return r.NormFloat64() + float64(i%4*(j%3)) }
+	for name, table := range map[string]*Table{
+		"tall": columnsOf(900, 300, value), "square": columnsOf(400, 400, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(60, 20000, value),
+		"words": thin(words(800)),
+	} {
+		for _, threads := range []int{1, 2} {
+			bound := Bytes(table.Rows, table.Cols, 0, 0, threads)
+			if table.Thin != nil {
+				bound = ThinBytes(table.Rows, table.Cols, 0, 0, threads, int64(len(table.Thin.Value)))
+			}
+			if peak := peakOf(func() { lookAt(t, table, Options{Threads: threads}) }); peak > bound {
+				t.Errorf("%s, %d threads: %d KiB at the peak, of %d", name, threads, peak>>10, bound>>10)
+			}
+		}
+	}
+}
+
+// peakOf is the most that do holds beside what is there before.
+func peakOf(do func()) int64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(2))
+	runtime.GC()
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	var peak atomic.Int64
+	stop, done := make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				peak.Store(max(peak.Load(), heap()-before))
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-done
+	return peak.Load()
+}
