@@ -16,9 +16,9 @@ func Bytes(rows, d, m, neighbors, threads int) int64 {
 		noise += 8 * int64(m) * panel
 	}
 	graph := points + 8*int64(m)*int64(m) + // a surrogate and W
-		anchor.AmongBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
-	// The points are made again without noise, and surrogates one after the other, while the ones before may still be garbage.
-	return 3*points + max(noise, graph) + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
+		anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
+	// The points are made again without noise, while the first ones may still be garbage.
+	return 2*points + max(noise, graph) + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
 // ThinBytes is Bytes for rows of so many entries in all.

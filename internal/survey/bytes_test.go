@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/room"
 )
 
 // Look holds no more than Bytes or ThinBytes promise: the live heap is looked at while it runs, with garbage collected often.
@@ -14,25 +16,26 @@ func TestBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	value := func(i, j int) float64 { return r.NormFloat64() + float64(i%4*(j%3)) }
 	for name, table := range map[string]*Table{
-		"tall": columnsOf(900, 300, value), "square": columnsOf(400, 400, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(60, 20000, value),
-		"words": thin(words(800)),
+		"tall": columnsOf(500, 200, value), "square": columnsOf(300, 300, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(40, 20000, value),
+		"words": thin(words(600)),
 	} {
 		for _, threads := range []int{1, 2} {
 			bound := Bytes(table.Rows, table.Cols, 0, 0, threads)
 			if table.Thin != nil {
 				bound = ThinBytes(table.Rows, table.Cols, 0, 0, threads, int64(len(table.Thin.Value)))
 			}
-			if peak := peakOf(func() { lookAt(t, table, Options{Threads: threads}) }); peak > bound {
+			if peak := peakOf(bound, func() { lookAt(t, table, Options{Threads: threads}) }); peak > bound {
 				t.Errorf("%s, %d threads: %d KiB at the peak, of %d", name, threads, peak>>10, bound>>10)
 			}
 		}
 	}
 }
 
-// peakOf is the most that do holds beside what is there before.
-func peakOf(do func()) int64 {
+// peakOf is the most that do holds beside what is there before, under a memory limit of that bound.
+func peakOf(bound int64, do func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(2))
 	runtime.GC()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(room.Used() + bound))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -4,19 +4,20 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // surrogate is W·X/√m for the m×d centred points X and W of m×m independent normals: m rows with the covariance of
 // the points, without clusters or any other form. The rows of W are hashes, so that no thread changes one.
 func surrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 {
-	w := make([]float64, m*m)
+	w := room.Make[float64](m * m)
 	kernel.Each(team.Threads(), m, func(i int) {
 		for k := range m {
 			w[i*m+k] = normal(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
 		}
 	})
-	out := make([]float64, m*d)
+	out := room.Make[float64](m * d)
 	kernel.Gemm(team, 1/math.Sqrt(float64(m)), kernel.RowMajor(w, m, m, m), kernel.RowMajor(x, m, d, d), kernel.RowMajor(out, m, d, d))
 	return out
 }
