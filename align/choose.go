@@ -250,7 +250,7 @@ func (s *search) take(p int) {
 			s.tier[i] = multiple
 		}
 	})
-	s.learn(p, column)
+	s.recordChosen(p, column)
 	s.tier[p] = taken
 	s.Order = append(s.Order, p)
 	alignment := 0.0

@@ -23,9 +23,9 @@ func newNovelty(squares []float64, floor float64) novelty {
 // noveltyBytes is what it holds once k of d features are chosen.
 func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k) }
 
-// learn takes note that feature p is chosen, whose column of G this is, and moves features that keep no more than the
+// recordChosen takes note that feature p is chosen, whose column of G this is, and moves features that keep no more than the
 // floor's share of their variance to the tier of known ones. There they stay, as no choice adds to what is left.
-func (s *search) learn(p int, column []float64) {
+func (s *search) recordChosen(p int, column []float64) {
 	w := &s.news
 	if w.floor == 0 || !(w.left[p] > settled*s.g[p]) || !slices.Contains(s.tier, ordinary) {
 		return

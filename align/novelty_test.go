@@ -9,9 +9,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// sensors are n rows of factors that three to five columns repeat each, and columns of noise, all centred; a is larger
+// makeSensors makes n rows of factors that three to five columns repeat each, and columns of noise, all centred; a is larger
 // for the first factors, and 0 of the noise.
-func sensors(seed uint64, n, factors, noise int) (x [][]float64, a []float64, group []int) {
+func makeSensors(seed uint64, n, factors, noise int) (x [][]float64, a []float64, group []int) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	column := func(of []float64, share float64, g int, weight float64) {
 		c, mean := make([]float64, n), 0.0
@@ -42,7 +42,7 @@ func sensors(seed uint64, n, factors, noise int) (x [][]float64, a []float64, gr
 	return x, a, group
 }
 
-func inner(a, b []float64) (sum float64) {
+func innerProduct(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]
 	}
@@ -52,20 +52,20 @@ func inner(a, b []float64) (sum float64) {
 func problemOf(x [][]float64, a []float64) Problem {
 	p := Problem{A: a, Norm: 1}
 	for _, c := range x {
-		p.Squares = append(p.Squares, inner(c, c))
+		p.Squares = append(p.Squares, innerProduct(c, c))
 	}
 	p.Column = func(j int) []float64 {
 		out := make([]float64, len(x))
 		for i, c := range x {
-			out[i] = inner(c, x[j])
+			out[i] = innerProduct(c, x[j])
 		}
 		return out
 	}
 	return p
 }
 
-// naive is the choice by its definition: every turn finds what each column keeps by projecting it on those chosen.
-func naive(x [][]float64, a []float64, k int, floor float64, keep, forbid []int) (order []int) {
+// naiveChoice makes the choice by its definition: every turn finds what each column keeps by projecting it on those chosen.
+func naiveChoice(x [][]float64, a []float64, k int, floor float64, keep, forbid []int) (order []int) {
 	d := len(x)
 	for len(order) < k {
 		if len(order) < len(keep) {
@@ -82,16 +82,16 @@ func naive(x [][]float64, a []float64, k int, floor float64, keep, forbid []int)
 				continue
 			}
 			tier := 0
-			if rest := residual(basis, x[i]); a[i] == 0 {
+			if rest := residualOf(basis, x[i]); a[i] == 0 {
 				tier = 2
-			} else if inner(rest, rest) <= floor*inner(x[i], x[i]) {
+			} else if innerProduct(rest, rest) <= floor*innerProduct(x[i], x[i]) {
 				tier = 1
 			}
 			n, d2 := 0.0, 0.0
 			for _, p := range append(slices.Clone(order), i) {
 				n += a[p]
 				for _, q := range append(slices.Clone(order), i) {
-					d2 += inner(x[p], x[q]) * inner(x[p], x[q])
+					d2 += innerProduct(x[p], x[q]) * innerProduct(x[p], x[q])
 				}
 			}
 			if gain := math.Log(n) - defaultPower/2*math.Log(d2); best < 0 || tier < bestTier || tier == bestTier && gain > bestGain {
@@ -103,11 +103,11 @@ func naive(x [][]float64, a []float64, k int, floor float64, keep, forbid []int)
 	return order
 }
 
-func residual(basis [][]float64, c []float64) []float64 {
+func residualOf(basis [][]float64, c []float64) []float64 {
 	rest := slices.Clone(c)
 	for range 2 {
 		for _, q := range basis {
-			v := inner(q, rest)
+			v := innerProduct(q, rest)
 			for i := range rest {
 				rest[i] -= v * q[i]
 			}
@@ -117,8 +117,8 @@ func residual(basis [][]float64, c []float64) []float64 {
 }
 
 func appendDirection(basis [][]float64, c []float64) [][]float64 {
-	rest := residual(basis, c)
-	length := math.Sqrt(inner(rest, rest))
+	rest := residualOf(basis, c)
+	length := math.Sqrt(innerProduct(rest, rest))
 	for i := range rest {
 		rest[i] /= length
 	}
@@ -128,12 +128,12 @@ func appendDirection(basis [][]float64, c []float64) [][]float64 {
 // TestFloorIsItsDefinition: with kept and forbidden features too.
 func TestFloorIsItsDefinition(t *testing.T) {
 	for seed := range uint64(4) {
-		x, a, _ := sensors(seed, 60, 5, 6)
+		x, a, _ := makeSensors(seed, 60, 5, 6)
 		for _, floor := range []float64{0.1, 0.3, 0.6} {
 			for _, opt := range []Options{{}, {Keep: []int{3, 4}}, {Forbid: []int{0, 7}}} {
 				opt.K, opt.Floor = len(x)-2, floor
 				got := must.Get(Choose(t.Context(), problemOf(x, a), opt))(t)
-				if want := naive(x, a, opt.K, floor, opt.Keep, opt.Forbid); !slices.Equal(got.Order, want) {
+				if want := naiveChoice(x, a, opt.K, floor, opt.Keep, opt.Forbid); !slices.Equal(got.Order, want) {
 					t.Errorf("seed %d, floor %v, keep %v, forbid %v:\ngot  %v\nwant %v", seed, floor, opt.Keep, opt.Forbid, got.Order, want)
 				}
 			}
@@ -143,7 +143,7 @@ func TestFloorIsItsDefinition(t *testing.T) {
 
 // TestFloorFindsEveryFactor: the first choices have one column of each, which they have not without the floor.
 func TestFloorFindsEveryFactor(t *testing.T) {
-	x, a, group := sensors(3, 400, 9, 10)
+	x, a, group := makeSensors(3, 400, 9, 10)
 	found := func(floor float64) int {
 		r := must.Get(Choose(t.Context(), problemOf(x, a), Options{K: 9, Floor: floor}))(t)
 		factors := make(map[int]bool)
@@ -162,7 +162,7 @@ func TestFloorFindsEveryFactor(t *testing.T) {
 
 // TestNoFloorIsTheSameChoice: a floor that no feature falls below changes nothing.
 func TestNoFloorIsTheSameChoice(t *testing.T) {
-	x, a, _ := sensors(5, 50, 6, 0)
+	x, a, _ := makeSensors(5, 50, 6, 0)
 	want := must.Get(Choose(t.Context(), problemOf(x, a), Options{K: 20}))(t)
 	got := must.Get(Choose(t.Context(), problemOf(x, a), Options{K: 20, Floor: math.SmallestNonzeroFloat64}))(t)
 	if !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Alignment, want.Alignment) {
@@ -172,7 +172,7 @@ func TestNoFloorIsTheSameChoice(t *testing.T) {
 
 // TestFloorOfMultiples: multiples come last all the same, columns of other sizes change nothing, and threads neither.
 func TestFloorOfMultiples(t *testing.T) {
-	x, a, _ := sensors(7, 50, 6, 3)
+	x, a, _ := makeSensors(7, 50, 6, 3)
 	d := len(x)
 	for _, c := range slices.Clone(x[:4]) {
 		double := make([]float64, len(c))
@@ -196,7 +196,7 @@ func TestFloorOfMultiples(t *testing.T) {
 }
 
 func TestRefusedFloor(t *testing.T) {
-	x, a, _ := sensors(1, 20, 3, 0)
+	x, a, _ := makeSensors(1, 20, 3, 0)
 	for _, opt := range []Options{{Floor: -0.1}, {Floor: 1}, {Floor: math.NaN()}, {Power: 2}, {Power: math.NaN()}} {
 		if _, err := Choose(t.Context(), problemOf(x, a), opt); err == nil {
 			t.Errorf("%+v is taken", opt)

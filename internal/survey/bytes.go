@@ -9,7 +9,7 @@ import (
 // Bytes bounds what Look holds beside a table of so many rows of numbers, its result included, with m anchors (0: DefaultAnchors)
 // and neighbors (0: the default).
 func Bytes(rows, d, m, neighbors, threads int) int64 {
-	m, neighbors = bounds(rows, m, neighbors)
+	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	points := 8 * int64(m) * int64(d)
 	noise := 16 * int64(min(m, d)) * int64(min(m, d)) // the smaller of XᵀX and XXᵀ, and its square
 	if d > m {
@@ -23,13 +23,13 @@ func Bytes(rows, d, m, neighbors, threads int) int64 {
 
 // ThinBytes is Bytes for rows of so many entries in all.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
-	m, neighbors = bounds(rows, m, neighbors)
+	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // for the cosine
 	// Points grow by doubling, at worst while both copies are there.
 	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
 }
 
-func bounds(rows, m, neighbors int) (int, int) {
+func anchorsAndNeighbors(rows, m, neighbors int) (int, int) {
 	if m == 0 {
 		m = DefaultAnchors
 	}

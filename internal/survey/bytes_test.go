@@ -17,7 +17,7 @@ func TestBytes(t *testing.T) {
 	value := func(i, j int) float64 { return r.NormFloat64() + float64(i%4*(j%3)) }
 	for name, table := range map[string]*Table{
 		"tall": columnsOf(500, 200, value), "square": columnsOf(300, 300, value), "wide": columnsOf(80, 6000, value), "wider": columnsOf(40, 20000, value),
-		"words": thin(words(600)),
+		"words": makeThin(makeWords(600)),
 	} {
 		for _, threads := range []int{1, 2} {
 			bound := Bytes(table.Rows, table.Cols, 0, 0, threads)

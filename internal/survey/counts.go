@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"context"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -17,18 +18,18 @@ const faint = 1e-9
 // these, too small to matter there. So the graph's C has the columns as they are: of five sets of texts, shares of the
 // columns of rows brought to length 1 choose worse by 4 points of NMI. There is no surrogate, as it would be dense,
 // and no column is noise: a rare word goes with few others by its nature.
-func (l *look) surveyCounts() error {
+func (l *look) surveyCounts(ctx context.Context) error {
 	d := l.table.Cols
 	l.Floor = 0
 	if l.Unit == Counts {
 		l.Power = countsPower
 	}
-	points := l.thinPoints(l.factors(l.table))
+	points := l.thinPoints(l.scaleFactors(l.table))
 	first, width := 0, d
 	if l.Cosine {
 		first, width = d, 2*d
 	}
-	if err := l.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	g, err := anchor.AmongThin(points, width, anchor.Options{Neighbors: l.opt.Neighbors, Threads: l.team.Threads(), Limit: l.opt.Limit})

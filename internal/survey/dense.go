@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"context"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -11,45 +12,45 @@ import (
 )
 
 // surveyDense surveys rows of numbers.
-func (l *look) surveyDense() error {
-	deviations, sum := correlations(l.team, l.points(nil), l.m, l.table.Cols)
+func (l *look) surveyDense(ctx context.Context) error {
+	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
 	l.judgeDependence(deviations, sum)
 	kept := l.leaveNoiseOut(deviations)
-	x, d := l.points(kept), len(kept)
+	x, d := l.scaledPoints(kept), len(kept)
 	if d == 0 {
 		l.warn("no column varies")
-		return l.ctx.Err()
+		return ctx.Err()
 	}
-	own, b, err := l.diffuse(x, d)
+	own, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adopt(own, kept, b)
+	l.adoptGraph(own, kept, b)
 	c, chance := make([]float64, d), 0.0
 	for i := range uint64(surrogates) {
-		null, shares, err := l.diffuse(surrogate(l.team, x, l.m, d, splitmix.Hash(l.opt.Seed, i)), d)
+		null, shares, err := l.diffuseGraph(ctx, makeSurrogate(l.team, x, l.m, d, splitmix.Hash(l.opt.Seed, i)), d)
 		if err != nil {
 			return err
 		}
 		chance += leadingSum(null) / surrogates
 		kernel.Axpy(1./surrogates, shares, c)
 	}
-	if l.judgeClusters(leadingSum(own), chance, mean(b)-mean(c)); !l.Clusters.Trusted {
+	if l.judgeClusters(leadingSum(own), chance, meanOf(b)-meanOf(c)); !l.Clusters.Trusted {
 		return nil
 	}
-	l.weigh(x, d, b, c)
-	weighted, b, err := l.diffuse(x, d)
+	l.weighColumns(x, d, b, c)
+	weighted, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adopt(weighted, kept, b)
+	l.adoptGraph(weighted, kept, b)
 	return nil
 }
 
-// points are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
+// scaledPoints are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
 // columns (nil: all).
-func (l *look) points(columns []int) []float64 {
-	factor, t := l.factors(l.table), l.table
+func (l *look) scaledPoints(columns []int) []float64 {
+	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
 		columns = make([]int, t.Cols)
 		for j := range columns {
@@ -90,9 +91,9 @@ func (l *look) leaveNoiseOut(deviations []float64) []int {
 	return kept
 }
 
-// diffuse makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
-func (l *look) diffuse(x []float64, d int) (*spectral.Diffusion, []float64, error) {
-	if err := l.ctx.Err(); err != nil {
+// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
+func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	g, err := anchor.Among(x, l.m, d, anchor.Options{Neighbors: l.opt.Neighbors, Threads: l.team.Threads(), Limit: l.opt.Limit})
@@ -112,17 +113,17 @@ func (l *look) diffuse(x []float64, d int) (*spectral.Diffusion, []float64, erro
 	return k, shares, nil
 }
 
-// adopt takes a graph for the survey's.
-func (l *look) adopt(k *spectral.Diffusion, columns []int, shares []float64) {
+// adoptGraph takes a graph for the survey's.
+func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
 	for i, j := range columns {
 		l.Shares[j] = shares[i]
 	}
 	l.Norm, l.Eigenvalues, l.Warnings = k.Norm, k.Eigenvalues, k.Warnings
 }
 
-// weigh multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
+// weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
 // (b − c)/(1 − c), the largest being 1.
-func (l *look) weigh(x []float64, d int, b, c []float64) {
+func (l *look) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {
 		if c[j] < 1 {

@@ -42,7 +42,7 @@ const fewColumns = 40
 func (s *Survey) decideMethod(t *Table) {
 	varying := 0
 	for j := range t.Columns {
-		if t.Columns[j].usable() {
+		if t.Columns[j].isUsable() {
 			varying++
 		}
 	}
@@ -61,7 +61,7 @@ func leadingSum(k *spectral.Diffusion) (sum float64) {
 	return sum
 }
 
-func mean(list []float64) (sum float64) {
+func meanOf(list []float64) (sum float64) {
 	for _, v := range list {
 		sum += v
 	}

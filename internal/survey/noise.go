@@ -12,13 +12,13 @@ import (
 // 51.2 with 4, 53.9 with none left out).
 func noiseDeviations(m int) float64 { return min(max(math.Sqrt(float64(m))/8, 2), 4) }
 
-// correlations returns for every column of the m×d points the sum of its squared correlations with all others,
+// correlateColumns returns for every column of the m×d points the sum of its squared correlations with all others,
 // in deviations from chance, and the sum over all pairs. The points' columns are standardized by this in place. Costs
 // 2md·min(m, d) flops and 2·min(m, d)³.
 //
 // Chance is a direction u drawn evenly from the p = m−1 dimensions of centred columns, the others as they are. With
 // their matrix M = Σ zₖzₖᵀ, zₖ of length 1, of mean eigenvalue tr(M)/p, which is the mean of uᵀMu, see [chance].
-func correlations(team *kernel.Team, x []float64, m, d int) (deviations []float64, sum float64) {
+func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []float64, sum float64) {
 	varies := standardizeColumns(team, x, m, d)
 	count := 0.0
 	for _, v := range varies {
@@ -26,7 +26,7 @@ func correlations(team *kernel.Team, x []float64, m, d int) (deviations []float6
 			count++
 		}
 	}
-	sums, squares, cubes := powers(team, x, m, d)
+	sums, squares, cubes := columnPowers(team, x, m, d)
 	deviations = make([]float64, d)
 	for j := range d {
 		if !varies[j] {
@@ -36,13 +36,13 @@ func correlations(team *kernel.Team, x []float64, m, d int) (deviations []float6
 		own := max(sums[j]-1, 0) // without the column itself, which the traces are without as well
 		sum += own
 		others := newChance(float64(m-1), count-1, max(squares-1-2*own, 0), max(cubes-1-3*own, 0))
-		deviations[j] = others.deviation(own)
+		deviations[j] = others.deviationOf(own)
 	}
 	return deviations, sum
 }
 
-// powers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, M being the sum of all zₖzₖᵀ, and the traces of M² and M³.
-func powers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
+// columnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, M being the sum of all zₖzₖᵀ, and the traces of M² and M³.
+func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
 	sums = make([]float64, d)
 	points := kernel.RowMajor(x, m, d, d)
 	if d <= m {
@@ -51,7 +51,7 @@ func powers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, 
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = traces(team, r)
+		squares, cubes = tracesOf(team, r)
 		return sums, squares, cubes
 	}
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -68,15 +68,15 @@ func powers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, 
 			}
 		}
 	}
-	squares, cubes = traces(team, k)
+	squares, cubes = tracesOf(team, k)
 	return sums, squares, cubes
 }
 
 // panel columns of a product are there at a time.
 const panel = 1024
 
-// traces are those of the square and the cube of a symmetric matrix.
-func traces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
+// tracesOf are those of the square and the cube of a symmetric matrix.
+func tracesOf(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
 	square := make([]float64, len(a.Data))
 	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))
 	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
@@ -98,9 +98,9 @@ func newChance(p, trace, squares, cubes float64) chance {
 	return c
 }
 
-// deviation is the number of deviations above the mean at which a normal has the same tail, by the cube root of a gamma
+// deviationOf is the number of deviations above the mean at which a normal has the same tail, by the cube root of a gamma
 // (Wilson and Hilferty, The distribution of chi-square, PNAS 1931).
-func (c chance) deviation(value float64) float64 {
+func (c chance) deviationOf(value float64) float64 {
 	z := (value - c.mean) / c.deviate
 	switch {
 	case c.deviate == 0: // there is no other column, or no other direction

@@ -11,7 +11,7 @@ import (
 // The sums of squared correlations are those of the definition, for fewer columns than rows and for more.
 func TestCorrelationsAreTheirDefinition(t *testing.T) {
 	for _, c := range []struct{ n, d int }{{40, 12}, {12, 40}, {5, 1030}} {
-		table, _ := lake(3, c.n, 2, c.d, 0, false)
+		table, _ := makeLake(3, c.n, 2, c.d, 0, false)
 		n, d := table.Rows, table.Cols
 		x := append([]float64(nil), table.Values...)
 		sums, squares, cubes := powersOf(x, n, d)
@@ -37,11 +37,11 @@ func TestCorrelationsAreTheirDefinition(t *testing.T) {
 				}
 			}
 			wantSquares += want
-			if !near(sums[i], want) {
+			if !isNear(sums[i], want) {
 				t.Errorf("%+v, column %d: %v, want %v", c, i, sums[i], want)
 			}
 		}
-		if !near(squares, wantSquares) || d < 100 && !near(cubes, wantCubes) {
+		if !isNear(squares, wantSquares) || d < 100 && !isNear(cubes, wantCubes) {
 			t.Errorf("%+v: traces %v, %v, want %v, %v", c, squares, cubes, wantSquares, wantCubes)
 		}
 	}
@@ -50,18 +50,18 @@ func TestCorrelationsAreTheirDefinition(t *testing.T) {
 func powersOf(x []float64, n, d int) (sums []float64, squares, cubes float64) {
 	team := kernel.NewTeam(1)
 	standardizeColumns(team, x, n, d)
-	return powers(team, x, n, d)
+	return columnPowers(team, x, n, d)
 }
 
-// near is for numbers of the size of the columns' number, from sums of as many terms.
-func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(math.Abs(want), 1) }
+// isNear is for numbers of the size of the columns' number, from sums of as many terms.
+func isNear(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(math.Abs(want), 1) }
 
 // Chance is that of random directions: its mean, deviation and the share above three deviations, also
 // of columns that go together, where few directions rule and the tail is long.
 func TestChanceIsThatOfRandomDirections(t *testing.T) {
 	const n, draws = 30, 20000
 	for _, factors := range []int{1, 3, 10} {
-		table, _ := lake(uint64(factors), n, factors, 5, 0, false)
+		table, _ := makeLake(uint64(factors), n, factors, 5, 0, false)
 		d := table.Cols
 		x := append([]float64(nil), table.Values...)
 		_, squares, cubes := powersOf(x, n, d)
@@ -89,7 +89,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 			}
 			mean += value / draws
 			square += value * value / draws
-			if c.deviation(value) > 3 {
+			if c.deviationOf(value) > 3 {
 				beyond++
 			}
 		}
@@ -107,7 +107,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 
 // Rows of the surrogate have the covariance of the points.
 func TestSurrogateHasTheCovariance(t *testing.T) {
-	table, _ := lake(5, 60, 2, 2, 3, false)
+	table, _ := makeLake(5, 60, 2, 2, 3, false)
 	n, d := table.Rows, table.Cols
 	x := make([]float64, n*d)
 	for i := range n {
@@ -123,7 +123,7 @@ func TestSurrogateHasTheCovariance(t *testing.T) {
 	const draws = 200
 	want, got := product(x), make([]float64, d*d)
 	for seed := range uint64(draws) {
-		kernel.Axpy(1./draws, product(surrogate(kernel.NewTeam(1), x, n, d, seed)), got)
+		kernel.Axpy(1./draws, product(makeSurrogate(kernel.NewTeam(1), x, n, d, seed)), got)
 	}
 	for k, v := range got {
 		// The mean over 12,000 rows has a standard error of √(gᵢgⱼ(1+ρ²)/12,000); 5 of them.

@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
-// surrogate is W·X/√m for the m×d centred points X and W of m×m independent normals: m rows with the covariance of
+// makeSurrogate makes W·X/√m for the m×d centred points X and W of m×m independent normals: m rows with the covariance of
 // the points, without clusters or any other form. The rows of W are hashes, so that no thread changes one.
-func surrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 {
+func makeSurrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 {
 	w := room.Make[float64](m * m)
 	kernel.Each(team.Threads(), m, func(i int) {
 		for k := range m {
-			w[i*m+k] = normal(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
+			w[i*m+k] = normalOf(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
 		}
 	})
 	out := room.Make[float64](m * d)
@@ -22,9 +22,9 @@ func surrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 
 	return out
 }
 
-// normal is the sum of four even numbers of 16 bits, with mean 0 and variance 1. What is summed over rows needs no
+// normalOf is the sum of four even numbers of 16 bits, with mean 0 and variance 1. What is summed over rows needs no
 // better normals: only the product's rows have to be normal.
-func normal(bits uint64) float64 {
+func normalOf(bits uint64) float64 {
 	const invDeviation = 2.64289979213030e-05 // 1/√(4·(2³²−1)/12)
 	sum := bits&0xFFFF + bits>>16&0xFFFF + bits>>32&0xFFFF + bits>>48
 	return (float64(sum) - 2*0xFFFF) * invDeviation

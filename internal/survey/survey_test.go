@@ -17,11 +17,11 @@ func tableOf(x []float64, n, d int) *Table {
 	t := &Table{Rows: n, Cols: d, Values: x, Columns: make([]Column, d)}
 	for j := range t.Columns {
 		c := &t.Columns[j]
-		*c = Column{Min: math.Inf(1), Max: math.Inf(-1), Whole: true}
+		*c = Column{Min: math.Inf(1), Max: math.Inf(-1)}
 		for i := range n {
 			v := x[i*d+j]
 			c.Mean += v / float64(n)
-			c.Min, c.Max, c.Whole = min(c.Min, v), max(c.Max, v), c.Whole && v == math.Trunc(v)
+			c.Min, c.Max = min(c.Min, v), max(c.Max, v)
 		}
 		for i := range n {
 			c.Std += (x[i*d+j] - c.Mean) * (x[i*d+j] - c.Mean) / float64(n)
@@ -34,9 +34,9 @@ func tableOf(x []float64, n, d int) *Table {
 	return t
 }
 
-// lake is n rows of factors, each in 3 to 9 sensors, beside noise columns of noise; group is the factor of a
+// makeLake makes n rows of factors, each in 3 to 9 sensors, beside noise columns of noise; group is the factor of a
 // column, -1 of noise. clusters > 0 gives the factors other means in each cluster.
-func lake(seed uint64, n, factors, noise, clusters int, apart bool) (*Table, []int) {
+func makeLake(seed uint64, n, factors, noise, clusters int, apart bool) (*Table, []int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	f := make([]float64, n*factors)
 	centre := make([]float64, max(clusters, 1)*factors)
@@ -90,7 +90,7 @@ func TestLakes(t *testing.T) {
 		factors, clusters int
 		apart             bool
 	}{{3, 0, false}, {6, 0, true}, {12, 0, false}, {12, 0, true}, {12, 5, true}, {12, 5, false}} {
-		table, group := lake(uint64(c.factors), 1000, c.factors, 20, c.clusters, c.apart)
+		table, group := makeLake(uint64(c.factors), 1000, c.factors, 20, c.clusters, c.apart)
 		s := lookAt(t, table, Options{Anchors: 500})
 		if want := map[bool]Unit{false: Shared, true: Differing}[c.apart]; s.Unit != want {
 			t.Errorf("%+v: unit %v, want %v", c, s.Unit, want)
@@ -113,7 +113,7 @@ func TestLakes(t *testing.T) {
 
 // The answer does not depend on the number of threads.
 func TestThreads(t *testing.T) {
-	table, _ := lake(1, 300, 8, 20, 5, false)
+	table, _ := makeLake(1, 300, 8, 20, 5, false)
 	want := lookAt(t, table, Options{Threads: 1})
 	got := lookAt(t, table, Options{Threads: 3})
 	if got.Clusters != want.Clusters || got.Norm != want.Norm {
@@ -126,9 +126,9 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// classes is n rows of classes that informative columns follow, each on its own, beside loud directions of
+// makeClasses makes n rows of classes that informative columns follow, each on its own, beside loud directions of
 // several columns that tell nothing, and noise.
-func classes(seed uint64, n, informative, loud, noise int) *Table {
+func makeClasses(seed uint64, n, informative, loud, noise int) *Table {
 	r := rand.New(rand.NewPCG(seed, 3))
 	d := informative + 10*loud + noise
 	centre := make([]float64, 6*informative)
@@ -159,7 +159,7 @@ func classes(seed uint64, n, informative, loud, noise int) *Table {
 func TestLoudDirectionsTellNothing(t *testing.T) {
 	const informative = 15
 	for seed := range uint64(3) {
-		s := lookAt(t, classes(seed, 400, informative, 3, 40), Options{})
+		s := lookAt(t, makeClasses(seed, 400, informative, 3, 40), Options{})
 		if !s.Clusters.Trusted || s.Greedy {
 			t.Errorf("seed %d: clusters %+v, greedy %v", seed, s.Clusters, s.Greedy)
 		}
@@ -179,7 +179,7 @@ func TestLoudDirectionsTellNothing(t *testing.T) {
 
 // Flags of 0 and 1 that are random, a rare one and a coin, are noise and have no share.
 func TestRandomFlagsAreNoise(t *testing.T) {
-	table, _ := lake(2, 600, 8, 10, 4, true)
+	table, _ := makeLake(2, 600, 8, 10, 4, true)
 	r := rand.New(rand.NewPCG(4, 4))
 	d := table.Cols + 2
 	x := make([]float64, 0, table.Rows*d)
@@ -201,8 +201,8 @@ func TestRandomFlagsAreNoise(t *testing.T) {
 	}
 }
 
-// words are counts of 300 words, of which each of 4 topics has 30 that are frequent in its rows.
-func words(n int) *Table {
+// makeWords makes counts of 300 words, of which each of 4 topics has 30 that are frequent in its rows.
+func makeWords(n int) *Table {
 	r := rand.New(rand.NewPCG(6, 6))
 	return columnsOf(n, 300, func(i, j int) float64 {
 		chance := 0.02
@@ -219,7 +219,7 @@ func words(n int) *Table {
 	})
 }
 
-func thin(table *Table) *Table {
+func makeThin(table *Table) *Table {
 	t := &Table{Rows: table.Rows, Cols: table.Cols, Columns: table.Columns, Thin: &stream.CSR{RowPtr: []int{0}}}
 	for i := range t.Rows {
 		for j, v := range table.Values[i*t.Cols:][:t.Cols] {
@@ -234,7 +234,7 @@ func thin(table *Table) *Table {
 
 // Counts go by the cosine, the words of topics have the largest shares, and sparse rows say what dense ones do.
 func TestCounts(t *testing.T) {
-	table := words(200)
+	table := makeWords(200)
 	s := lookAt(t, table, Options{})
 	if s.Unit != Counts || !s.Cosine || s.Scale.String() != "none" || s.Greedy {
 		t.Errorf("unit %d, cosine %v, scale %v, greedy %v", s.Unit, s.Cosine, s.Scale, s.Greedy)
@@ -250,7 +250,7 @@ func TestCounts(t *testing.T) {
 	if topics < 1.5*others {
 		t.Errorf("words of topics have shares of %v in the mean, others %v", topics, others)
 	}
-	got := lookAt(t, thin(table), Options{Threads: 3})
+	got := lookAt(t, makeThin(table), Options{Threads: 3})
 	if got.Norm != s.Norm {
 		t.Errorf("sparse rows have a kernel of norm %v, dense ones of %v", got.Norm, s.Norm)
 	}
@@ -269,7 +269,7 @@ func TestCounts(t *testing.T) {
 
 // The order of the columns changes rounding alone.
 func TestOrderOfColumns(t *testing.T) {
-	table := classes(3, 150, 10, 1, 30)
+	table := makeClasses(3, 150, 10, 1, 30)
 	d := table.Cols
 	back := columnsOf(table.Rows, d, func(i, j int) float64 { return table.Values[i*d+d-1-j] })
 	want, got := lookAt(t, table, Options{}), lookAt(t, back, Options{})
@@ -298,8 +298,8 @@ func TestEdges(t *testing.T) {
 		"one that varies":   columnsOf(30, 50, func(i, j int) float64 { return float64(i * (j / 49)) }),
 		"one column":        columnsOf(30, 1, func(i, j int) float64 { return r.NormFloat64() }),
 		"copies":            columnsOf(30, 50, func(i, j int) float64 { return float64(i%7) * float64(1+j) }),
-		"empty counts":      thin(columnsOf(30, 50, func(i, j int) float64 { return 0 })),
-		"one word":          thin(columnsOf(30, 50, func(i, j int) float64 { return float64(i % 2 * (j / 49)) })),
+		"empty counts":      makeThin(columnsOf(30, 50, func(i, j int) float64 { return 0 })),
+		"one word":          makeThin(columnsOf(30, 50, func(i, j int) float64 { return float64(i % 2 * (j / 49)) })),
 		"values near 1e300": columnsOf(30, 50, func(i, j int) float64 { return 1e300 * r.NormFloat64() }),
 		"values near 1e70":  columnsOf(30, 50, func(i, j int) float64 { return 1e70 * r.NormFloat64() }),
 	} {
@@ -309,7 +309,7 @@ func TestEdges(t *testing.T) {
 			continue
 		}
 		for j, share := range s.Shares {
-			if !(share >= 0 && share <= 1) || share > 0 && !table.Columns[j].usable() {
+			if !(share >= 0 && share <= 1) || share > 0 && !table.Columns[j].isUsable() {
 				t.Errorf("%s: column %d has a share of %v", name, j, share)
 				break
 			}
@@ -321,7 +321,7 @@ func TestEdges(t *testing.T) {
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, table := range map[string]*Table{"dense": classes(1, 50, 5, 1, 5), "counts": words(50)} {
+	for name, table := range map[string]*Table{"dense": makeClasses(1, 50, 5, 1, 5), "counts": makeWords(50)} {
 		if _, err := Look(ctx, table, Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -17,11 +17,10 @@ type Table struct {
 type Column struct {
 	Mean, Std float64 // Std of 0 or NaN: the column is constant
 	Min, Max  float64
-	Whole     bool // all values seen are whole numbers
 }
 
 // usable reports whether the column varies.
-func (c *Column) usable() bool { return c.Std > 0 && c.Std*c.Std <= maxVariance }
+func (c *Column) isUsable() bool { return c.Std > 0 && c.Std*c.Std <= maxVariance }
 
 // Options tune a survey. The zero value decides everything.
 type Options struct {

@@ -30,7 +30,7 @@ func decideUnit(t *Table) Unit {
 	for j := range t.Columns {
 		c := &t.Columns[j]
 		negative = negative || c.Min < 0
-		if c.usable() {
+		if c.isUsable() {
 			usable = append(usable, c)
 			total, largest = total+c.Std*c.Std, max(largest, c.Std*c.Std)
 		}
@@ -116,12 +116,12 @@ func (s *Survey) decideScale(t *Table, name string) error {
 	return nil
 }
 
-// factors are what centred columns are multiplied by; 0 for constant ones.
-func (s *Survey) factors(t *Table) []float64 {
+// scaleFactors are what centred columns are multiplied by; 0 for constant ones.
+func (s *Survey) scaleFactors(t *Table) []float64 {
 	factor := make([]float64, t.Cols)
 	for j := range t.Columns {
 		c := &t.Columns[j]
-		if !c.usable() {
+		if !c.isUsable() {
 			continue
 		}
 		switch s.Scale {

@@ -68,7 +68,7 @@ func TestOverlapOfSomePairs(t *testing.T) {
 
 // A scale that the user gives is followed, and one that is none refused.
 func TestGivenScale(t *testing.T) {
-	table, _ := lake(1, 200, 4, 4, 0, true)
+	table, _ := makeLake(1, 200, 4, 4, 0, true)
 	for name, want := range map[string]gram.Scale{
 		"": gram.ScaleStandard, "none": gram.ScaleNone, "center": gram.ScaleCenter, "pareto": gram.ScalePareto,
 		"minmax": gram.ScaleMinMax, "unit": gram.ScaleUnit, "rank": gram.ScaleRank, "standard": gram.ScaleStandard,
