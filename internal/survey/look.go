@@ -26,7 +26,7 @@ const (
 	// 42 sets with labels it is above 0.06 on all but two (waveform_noise, made-wide). Eigenvalues alone miss the clusters
 	// of lakes whose factors follow them, of which the shares are 0.1 above.
 	leastExcess      = 0.06
-	leastShareExcess = 0.03
+	leastShareExcess = 0.06
 	// noveltyFloor keeps a second sensor out that goes with its factor by 0.91 or more: it keeps 1 − ρ⁴. See package align.
 	noveltyFloor = 0.3
 	// countsPower is the exponent for counts, whose clusters have many words each that go together: of three sets of

@@ -3,6 +3,7 @@ package survey
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
@@ -105,7 +106,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 	}
 }
 
-// Rows of the surrogate have the covariance of the points.
+// Rows of the surrogate have the covariance of the points, which are normal here, and each column its values.
 func TestSurrogateHasTheCovariance(t *testing.T) {
 	table, _ := makeLake(5, 60, 2, 2, 3, false)
 	n, d := table.Rows, table.Cols
@@ -125,6 +126,12 @@ func TestSurrogateHasTheCovariance(t *testing.T) {
 	for seed := range uint64(draws) {
 		kernel.Axpy(1./draws, product(makeSurrogate(kernel.NewTeam(1), x, n, d, seed)), got)
 	}
+	rows := makeSurrogate(kernel.NewTeam(2), x, n, d, 1)
+	for j := range d {
+		if a, b := sortedColumn(rows, n, d, j), sortedColumn(x, n, d, j); !slices.Equal(a, b) {
+			t.Errorf("column %d has values %v, want %v", j, a, b)
+		}
+	}
 	for k, v := range got {
 		// The mean over 12,000 rows has a standard error of √(gᵢgⱼ(1+ρ²)/12,000); 5 of them.
 		i, j := k/d, k%d
@@ -132,4 +139,12 @@ func TestSurrogateHasTheCovariance(t *testing.T) {
 			t.Errorf("columns %d and %d: %v, want %v ± %v", i, j, v, want[k], limit)
 		}
 	}
+}
+
+func sortedColumn(x []float64, n, d, j int) (column []float64) {
+	for i := range n {
+		column = append(column, x[i*d+j])
+	}
+	slices.Sort(column)
+	return column
 }
