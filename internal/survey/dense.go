@@ -5,10 +5,8 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
-	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 )
 
 // surveyDense surveys rows of numbers.
@@ -26,17 +24,17 @@ func (l *look) surveyDense(ctx context.Context) error {
 		return err
 	}
 	l.adoptGraph(own, kept, b)
-	c, chance := make([]float64, d), 0.0
-	for i := range uint64(surrogates) {
-		null, shares, err := l.diffuseGraph(ctx, makeSurrogate(l.team, x, l.m, d, splitmix.Hash(l.opt.Seed, i)), d)
-		if err != nil {
-			return err
-		}
-		chance += leadingSum(null) / surrogates
-		kernel.Axpy(1./surrogates, shares, c)
+	rows := makeSurrogate(l.team, x, l.m, d, l.opt.Seed)
+	null, c, err := l.diffuseGraph(ctx, rows, d)
+	if err != nil {
+		return err
 	}
-	if l.judgeClusters(leadingSum(own), chance, meanOf(b)-meanOf(c)); !l.Clusters.Trusted {
+	if l.judgeClusters(leadingSum(own), leadingSum(null), meanOf(b)-meanOf(c)); !l.Clusters.Trusted {
 		return nil
+	}
+	adoptValues(l.team, rows, x, l.m, d)
+	if _, c, err = l.diffuseGraph(ctx, rows, d); err != nil {
+		return err
 	}
 	l.weighColumns(x, d, b, c)
 	weighted, b, err := l.diffuseGraph(ctx, x, d)
@@ -122,7 +120,7 @@ func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64
 }
 
 // weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
-// (b − c)/(1 − c), the largest being 1.
+// (b − c)/(1 − c), and a little more, the largest being 1: if the columns have hardly more than the surrogate, all weigh alike.
 func (l *look) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {
@@ -132,7 +130,7 @@ func (l *look) weighColumns(x []float64, d int, b, c []float64) {
 		}
 	}
 	for j, w := range weight {
-		weight[j] = max(math.Sqrt(w/max(largest, math.SmallestNonzeroFloat64)), leastWeight)
+		weight[j] = math.Sqrt((w + chanceShare) / (largest + chanceShare))
 	}
 	columnBlocks(l.team, d, func(from, to int) {
 		for i := range l.m {

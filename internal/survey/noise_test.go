@@ -106,7 +106,7 @@ func TestChanceIsThatOfRandomDirections(t *testing.T) {
 	}
 }
 
-// Rows of the surrogate have the covariance of the points, which are normal here, and each column its values.
+// Rows of the surrogate have the covariance of the points, and adopt the values of their columns.
 func TestSurrogateHasTheCovariance(t *testing.T) {
 	table, _ := makeLake(5, 60, 2, 2, 3, false)
 	n, d := table.Rows, table.Cols
@@ -127,6 +127,7 @@ func TestSurrogateHasTheCovariance(t *testing.T) {
 		kernel.Axpy(1./draws, product(makeSurrogate(kernel.NewTeam(1), x, n, d, seed)), got)
 	}
 	rows := makeSurrogate(kernel.NewTeam(2), x, n, d, 1)
+	adoptValues(kernel.NewTeam(2), rows, x, n, d)
 	for j := range d {
 		if a, b := sortedColumn(rows, n, d, j), sortedColumn(x, n, d, j); !slices.Equal(a, b) {
 			t.Errorf("column %d has values %v, want %v", j, a, b)
