@@ -20,10 +20,10 @@ const (
 	// leading eigenvalues are summed for the test of clusters.
 	leading = 10
 	// leastExcess is what clusters leave of the sum of the leading eigenvalues, or of the mean of the columns' shares,
-	// above the surrogate's. Of 16 lakes without clusters (3 to 40 factors, 1,000 anchors) the first was 0.04 at most; of
-	// 42 sets with labels it is above 0.06 on all but two (waveform_noise, made-wide). Eigenvalues alone miss the clusters
-	// of lakes whose factors follow them, of which the shares are 0.1 above.
-	leastExcess      = 0.06
+	// above the surrogate's. Of 30 surveys of tables of factors (3 to 40, with 1,000 anchors) the first was 0.01 with a deviation of
+	// 0.03, and 0.057 at most; of 36 sets with labels it is above 0.08 on all but two (waveform_noise, wdbc). Eigenvalues alone miss the
+	// clusters of lakes whose factors follow them, of which the shares are 0.1 above, and never 0.03 of lakes without.
+	leastExcess      = 0.08
 	leastShareExcess = 0.06
 	// noveltyFloor keeps a second sensor out that goes with its factor by 0.91 or more: it keeps 1 − ρ⁴. See package align.
 	noveltyFloor = 0.3
