@@ -131,7 +131,7 @@ var mayImport = map[string][]string{
 	"bench/internal/memory":    {"stream", "methods", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/exit"},
 	"bench/internal/paper":     {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop", "internal/program"},
 	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/judge", "internal/program"},
-	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judge", "internal/planted", "internal/program"},
+	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judge", "internal/kernel", "internal/planted", "internal/program"},
 	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/kernel", "internal/program"},
 }
 
