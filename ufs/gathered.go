@@ -1,7 +1,9 @@
 package ufs
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/positions"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -159,6 +162,77 @@ const droppedRows = " rows were dropped because a value is missing (or the weigh
 // dropped is the warning of the rows that {missing} drop-row left out.
 func (e *gathered) dropped() stream.Text {
 	return stream.Textf("%s of %s%s", comma(e.profile.Seen-e.profile.Rows), comma(e.profile.Seen), droppedRows)
+}
+
+// fillsUnasked reports whether missing values are filled by the mean though nobody has asked for that.
+func fillsUnasked(r *run) bool {
+	planned := r.plan != nil && r.plan.Options["missing"] != ""
+	return r.Missing == missingMean && r.asked.Missing == "" && !planned
+}
+
+// tellFilled makes the remark about what is filled unasked, which is empty if there is nothing.
+func tellFilled(r *run, list []stream.ColumnReport) (remark stream.Text) {
+	if len(list) > 0 && fillsUnasked(r) {
+		remark = describeFilled(r, list)
+		r.say("%v", remark)
+	}
+	return remark
+}
+
+// describeFilled says how many values are filled in which of the columns with missing values.
+func describeFilled(r *run, list []stream.ColumnReport) stream.Text {
+	missing := func(c stream.ColumnReport) int64 { return c.Nulls + c.NaNs + c.Infs }
+	slices.SortStableFunc(list, func(a, b stream.ColumnReport) int { return cmp.Compare(missing(b), missing(a)) })
+	var places []string
+	var infinite, others int64
+	named := len(list)
+	if named > namedSuspects+1 {
+		named = namedSuspects
+	}
+	for i, c := range list {
+		if infinite += c.Infs; i < named {
+			places = append(places, comma(missing(c))+" in "+c.Name)
+		} else {
+			others += missing(c)
+		}
+	}
+	if more := len(list) - named; more > 0 {
+		places = append(places, fmt.Sprintf("and %s in %s more columns", comma(others), comma(int64(more))))
+	}
+	what := "missing values"
+	if infinite > 0 {
+		what += fmt.Sprintf(" (%s of them infinite)", comma(infinite))
+	}
+	who := stream.Textf("{missing} error")
+	if r.Stats != "" && r.From != method.FromRows { // whose rows are all there
+		who = stream.Textf("a scan with {missing} error")
+	}
+	return stream.Textf("%s are filled by their column's mean: %s; %v refuses them", what, strings.Join(places, ", "), who)
+}
+
+// listFilled lists the features of e with missing values. What can be no feature is left out before any policy acts.
+func listFilled(r *run, e *gathered) (list []stream.ColumnReport) {
+	profile := cmp.Or(e.raw, e.profile)
+	useless := make(map[string]bool)
+	for _, l := range r.uselessWithMissing(profile, e.columns) {
+		useless[l.Name] = true
+	}
+	for j, c := range e.columns {
+		if m := profile.Columns[j].Missing; m.Total() > 0 && !useless[c.Name] && (e.wanted == nil || e.wanted[j]) {
+			list = append(list, stream.ColumnReport{Name: c.Name, Nulls: m.Nulls, NaNs: m.NaNs, Infs: m.Infs})
+		}
+	}
+	return list
+}
+
+// listPromised is listFilled as far as the metadata of dense input tells.
+func listPromised(r *run, ds *chunkio.Dataset) (list []stream.ColumnReport) {
+	for f := range ds.Fields() {
+		if r.Sparse == "" && f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
+			list = append(list, stream.ColumnReport{Name: f.Name, Nulls: f.Nulls})
+		}
+	}
+	return list
 }
 
 // isDropped reports whether a warning that a file recorded is that of dropped.

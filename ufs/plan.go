@@ -125,6 +125,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if c.bound {
 		f.K, f.Candidates = min(f.K, c.open), c.open
 	}
+	tellFilled(r, listPromised(r, ds))
 	return f, c.atMost(r.K, ds.LeftOut())
 }
 

@@ -38,7 +38,7 @@ type Request struct {
 	Label            string   // the class column: never a feature
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows, or a map: "indices,values[,features]" or "map[,features]"
-	Missing          string   // error (default), drop-row, mean, zero, pairwise (methods on the Gram matrix)
+	Missing          string   // mean (default), error, drop-row, zero, pairwise (methods on the Gram matrix)
 	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	// MaxMissing leaves out columns of which more than this share of the rows is missing; 0 warns above 0.5.
 	MaxMissing float64
@@ -165,7 +165,7 @@ const (
 
 // MissingPolicies lists the values of Request.Missing, the default first.
 func MissingPolicies() []string {
-	return []string{missingError, missingDropRow, missingMean, missingZero, missingPairwise}
+	return []string{missingMean, missingError, missingDropRow, missingZero, missingPairwise}
 }
 
 // keptMissing are the policies under which statistics keep what is missing, and settle it.

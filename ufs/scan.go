@@ -80,6 +80,9 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer e.close()
+	if !q.ProfileOnly { // which only counts
+		tellFilled(r, listFilled(r, e))
+	}
 	if r.profile != nil && r.plan == nil {
 		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
 	}

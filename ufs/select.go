@@ -106,6 +106,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if err := r.tidy(e, s); err != nil {
 		return nil, err
 	}
+	s.Filled = tellFilled(r, listFilled(r, e)).Spell(r.Spelling)
 	g.judgeGraph(e, s)
 	solving := time.Now()
 	err = solve(g, e, s)

@@ -117,9 +117,7 @@ func (q *Request) input() error {
 	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
 	}
-	if q.Missing == "" {
-		q.Missing = missingError
-	}
+	q.Missing = cmp.Or(q.Missing, missingMean)
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
