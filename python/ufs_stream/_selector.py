@@ -38,8 +38,10 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     scale : str, default=None
         "none", "center", "minmax", "unit", "standard", "pareto" or "rank"; None is the method's
         own.
-    missing : {"error", "mean", "zero", "drop-row", "pairwise"}, default="error"
-        What null, NaN and infinities mean.
+    missing : {"mean", "error", "zero", "drop-row", "pairwise"}, default=None
+        What null, NaN and infinities mean. None is the command's default: they are filled by their column's
+        mean, and a UFSWarning counts them; "mean" does so without the warning. "error" refuses them, in arrays
+        as scikit-learn's own estimators do.
     random_state : int, RandomState, Generator or None, default=0
         Of everything random: the same number gives the same choice to the bit. The command's seed
         is one more, as it counts seeds from 1. None draws a seed from numpy's global state, as
@@ -92,7 +94,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         *,
         method=None,
         scale=None,
-        missing="error",
+        missing=None,
         random_state=0,
         memory_limit=None,
         n_jobs=None,
