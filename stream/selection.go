@@ -50,8 +50,7 @@ type Selection struct {
 	Correlations [][]Number `json:"correlations,omitempty"`
 	// Why says why this method ran where the request named none.
 	Why string `json:"why,omitempty"`
-	// Filled says how many missing values of which features are filled by the mean where the request named no policy;
-	// Columns has the counts of all.
+	// Filled says how many missing values of which features the mean takes the place of; Columns has the counts of all.
 	Filled string `json:"filled,omitempty"`
 	// Trust says whether the choice is better than chance; nil where nothing tells.
 	Trust *Trust `json:"trust,omitempty"`

@@ -164,23 +164,32 @@ func (e *gathered) dropped() stream.Text {
 	return stream.Textf("%s of %s%s", comma(e.profile.Seen-e.profile.Rows), comma(e.profile.Seen), droppedRows)
 }
 
-// fillsUnasked reports whether missing values are filled by the mean though nobody has asked for that.
-func fillsUnasked(r *run) bool {
-	planned := r.plan != nil && r.plan.Options["missing"] != ""
-	return r.Missing == missingMean && r.asked.Missing == "" && !planned
-}
-
-// tellFilled makes the remark about what is filled unasked, which is empty if there is nothing.
-func tellFilled(r *run, list []stream.ColumnReport) (remark stream.Text) {
-	if len(list) > 0 && fillsUnasked(r) {
-		remark = describeFilled(r, list)
-		r.say("%v", remark)
+// tellFilled makes the remark about what is filled, if nobody has asked for that.
+func tellFilled(r *run, list []stream.ColumnReport) {
+	if remark := remarkOnFilled(r, list); remark != "" {
+		r.say("%s", remark)
 	}
-	return remark
 }
 
-// describeFilled says how many values are filled in which of the columns with missing values.
-func describeFilled(r *run, list []stream.ColumnReport) stream.Text {
+// remarkOnFilled is empty where nothing is filled, or only what was asked for: by a plan too, as it is the same for all
+// its shards.
+func remarkOnFilled(r *run, list []stream.ColumnReport) string {
+	planned := r.plan != nil && r.plan.Options["missing"] != ""
+	text := describeFilled(r, list)
+	switch {
+	case r.asked.Missing != "" || planned:
+		return ""
+	case text != "" && (r.Stats == "" || r.From == method.FromRows): // else the rows are gone
+		text += stream.Textf("; {missing} error refuses them").Spell(r.Spelling)
+	}
+	return text
+}
+
+// describeFilled says how many values the mean takes the place of in which of the columns with missing values.
+func describeFilled(r *run, list []stream.ColumnReport) string {
+	if r.Missing != missingMean || len(list) == 0 {
+		return ""
+	}
 	missing := func(c stream.ColumnReport) int64 { return c.Nulls + c.NaNs + c.Infs }
 	slices.SortStableFunc(list, func(a, b stream.ColumnReport) int { return cmp.Compare(missing(b), missing(a)) })
 	var places []string
@@ -203,11 +212,7 @@ func describeFilled(r *run, list []stream.ColumnReport) stream.Text {
 	if infinite > 0 {
 		what += fmt.Sprintf(" (%s of them infinite)", comma(infinite))
 	}
-	who := stream.Textf("{missing} error")
-	if r.Stats != "" && r.From != method.FromRows { // whose rows are all there
-		who = stream.Textf("a scan with {missing} error")
-	}
-	return stream.Textf("%s are filled by their column's mean: %s; %v refuses them", what, strings.Join(places, ", "), who)
+	return what + " are filled by their column's mean: " + strings.Join(places, ", ")
 }
 
 // listFilled lists the features of e with missing values. What can be no feature is left out before any policy acts.

@@ -148,8 +148,8 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 		s.Bytes += in.Bytes
 	}
 	s.count()
-	if list := s.listMissing(); len(list) > 0 && fillsUnasked(r) && (scan || r.Sparse == "") {
-		s.Notes = append(s.Notes, describeFilled(r, list).Spell(r.Spelling))
+	if remark := remarkOnFilled(r, s.listMissing()); remark != "" && (scan || r.Sparse == "") {
+		s.Notes = append(s.Notes, remark)
 	}
 	return s, nil
 }

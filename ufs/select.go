@@ -106,7 +106,9 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	if err := r.tidy(e, s); err != nil {
 		return nil, err
 	}
-	s.Filled = tellFilled(r, listFilled(r, e)).Spell(r.Spelling)
+	filled := listFilled(r, e)
+	s.Filled = describeFilled(r, filled)
+	tellFilled(r, filled)
 	g.judgeGraph(e, s)
 	solving := time.Now()
 	err = solve(g, e, s)

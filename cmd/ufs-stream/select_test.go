@@ -77,8 +77,8 @@ func TestMessy(t *testing.T) {
 			t.Errorf("%s: no warning about identifiers: %q", missing, s.Warnings)
 		}
 	}
-	ends(t, exit.Data, "column", "select", path, "--label", "label")
-	ends(t, exit.Data, "row ", "select", path, "--label", "label")
+	ends(t, exit.Data, "column", "select", path, "--label", "label", "--missing", "error")
+	ends(t, exit.Data, "row ", "select", path, "--label", "label", "--missing", "error")
 }
 
 // TestSelectionShape holds the names, order and kinds of the JSON form: programs
