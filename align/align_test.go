@@ -13,6 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -154,7 +156,7 @@ func TestAlignIsTheDenseForm(t *testing.T) {
 					}
 					s := similarity(x, append(slices.Clone(chosen), j))
 					// Sums of 48² terms; eigenvectors are off by rounding over gaps of 10⁻³.
-					value := frobenius(s, k) / math.Pow(frobenius(s, s), power/2)
+					value := frobenius(s, k) / math.Pow(frobenius(s, s), defaultPower/2)
 					if j == p {
 						alike = value
 					}
@@ -375,5 +377,26 @@ func TestAlignSmallBesideLarge(t *testing.T) {
 	}
 	if len(r.Ties) > 0 {
 		t.Errorf("ties %+v of features that differ", r.Ties)
+	}
+}
+
+// problem is the alignment of a graph's diffusion kernel with columns of its G.
+func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
+	room := make([]float64, g.D)
+	return Problem{A: k.A, Norm: k.Norm, Squares: g.G.Diagonal(0), Column: func(j int) []float64 { return g.G.Row(0, room, j) }}
+}
+
+// TestCostCountsTable: the method counts the table of sampled rows, which lies beside what the survey holds.
+func TestCostCountsTable(t *testing.T) {
+	const rows, d, threads = 700, 5000, 2
+	bound := Specs()[0].Declare()
+	cost := must.Get(bound.Solver.Cost(method.Shape{Columns: make([]stream.Column, d), Sample: rows, K: 5, Threads: threads}))(t)
+	if least := survey.Bytes(rows, d, rows, 5, threads) + 8*rows*d; cost.Bytes < least {
+		t.Errorf("dense rows: %d bytes, want %d at least", cost.Bytes, least)
+	}
+	const entries = 40
+	cost = must.Get(bound.Solver.Cost(method.Shape{Columns: make([]stream.Column, d), Sample: rows, K: 5, Threads: threads, Sparse: true, RowEntries: entries}))(t)
+	if least := survey.ThinBytes(rows, d, rows, 5, threads, rows*entries) + 12*rows*entries; cost.Bytes < least {
+		t.Errorf("sparse rows: %d bytes, want %d at least", cost.Bytes, least)
 	}
 }

@@ -54,6 +54,8 @@ const (
 // The tiers of features: a lower one is exhausted first.
 const (
 	ordinary = iota
+	known    // with a novelty floor: those chosen leave less of its variance unexplained
+	silent   // with a novelty floor: a = 0, nothing of it follows the kernel
 	multiple // of a chosen feature: it brings nothing new, but with p < 1 would seem to
 	faint    // nothing next to the largest feature
 	taken
@@ -72,12 +74,14 @@ type search struct {
 	gain  []float64 // d: of log criterion, of features of the lowest tier
 	size  []float64 // d: of the gain's terms
 	n, d2 float64   // N and D²
+	news  novelty   // with a floor
 
 	Result
 }
 
 // Choose maximises N/D^p greedily, with N = Σ_{i∈S} aᵢ, D² = Σ_{i,j∈S} Gᵢⱼ² and p = 0.9. A turn
-// costs one column of G and O(d); it holds [ChooseBytes]. The error is a *stream.UsageError for
+// costs one column of G and O(d), and with a novelty floor O(d) for each feature chosen before; it holds
+// [ChooseBytes]. The error is a *stream.UsageError for
 // faulty options, of ctx, or for a problem that is none.
 func Choose(ctx context.Context, p Problem, opt Options) (*Result, error) {
 	d := len(p.A)
@@ -129,6 +133,14 @@ func newSearch(p Problem, opt Options) (*search, error) {
 		s.root[j] = math.Sqrt(s.g[j])
 		if s.g[j] < leastSquare {
 			s.tier[j] = faint
+		}
+	}
+	if opt.Floor > 0 {
+		s.news = newNovelty(s.g, opt.Floor)
+		for j, a := range s.a {
+			if a == 0 && s.tier[j] == ordinary {
+				s.tier[j] = silent
+			}
 		}
 	}
 	for _, j := range opt.Forbid { // the criterion is of chosen features alone
@@ -212,10 +224,10 @@ func (s *search) blocks(do func(i int)) {
 func (s *search) weigh(i int) {
 	more := 2*s.r[i] + s.g[i]*s.g[i]
 	if s.n == 0 {
-		s.gain[i], s.size[i] = math.Log(s.a[i])-power/2*math.Log(s.d2+more), 1
+		s.gain[i], s.size[i] = math.Log(s.a[i])-s.opt.Power/2*math.Log(s.d2+more), 1
 		return
 	}
-	up, down := math.Log1p(s.a[i]/s.n), power/2*math.Log1p(more/s.d2)
+	up, down := math.Log1p(s.a[i]/s.n), s.opt.Power/2*math.Log1p(more/s.d2)
 	s.gain[i], s.size[i] = up-down, up+down
 }
 
@@ -234,10 +246,11 @@ func (s *search) take(p int) {
 	s.blocks(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		s.r[i] += v * v
-		if own != faint && s.tier[i] == ordinary && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
+		if own != faint && s.tier[i] < multiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
 			s.tier[i] = multiple
 		}
 	})
+	s.recordChosen(p, column)
 	s.tier[p] = taken
 	s.Order = append(s.Order, p)
 	alignment := 0.0
@@ -247,5 +260,11 @@ func (s *search) take(p int) {
 	s.Alignment = append(s.Alignment, alignment)
 }
 
-// ChooseBytes is what Choose holds for k of d features beside the problem.
-func ChooseBytes(d, k int) int64 { return (8*6+1)*int64(d) + 40*int64(k) }
+// ChooseBytes is what Choose holds for k of d features beside the problem, with a novelty floor or without.
+func ChooseBytes(d, k int, floor bool) int64 {
+	bytes := (8*6+1)*int64(d) + 40*int64(k)
+	if floor {
+		bytes += noveltyBytes(d, k)
+	}
+	return bytes
+}

@@ -1,19 +1,21 @@
 // Package align chooses features by diffusion alignment: those whose similarities between rows
-// are most like the similarities that long walks on the anchor graph give. It needs no labels,
+// are most like the similarities that long walks on a graph of rows give. It needs no labels,
 // and no row twice.
 //
-//  1. package anchor leaves G = X̃ᵀX̃, C = BᵀX̃ and S = BᵀB of the anchor graph, whose affinity
-//     between rows is A = BBᵀ.
-//  2. [github.com/ufs-stream/ufs-stream/internal/spectral] takes the leading eigenpairs of S, and from
-//     them aᵢ = xᵢᵀKxᵢ for every feature,
-//     K being the diffusion kernel.
-//  3. [Choose] takes the features one by one that most raise the alignment of X_SX_Sᵀ with K.
+//  1. One pass leaves G = X̃ᵀX̃ of all rows, and a seeded sample of them.
+//  2. [github.com/ufs-stream/ufs-stream/internal/survey] makes the graph of the sample, and with K, its diffusion
+//     kernel, leaves of every feature the share bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ over the sample's rows.
+//  3. [Choose] takes the features one by one that most raise the alignment of X_SX_Sᵀ with K, by
+//     aᵢ = bᵢ·Gᵢᵢ and G, under a novelty floor.
+//
+// Shares are means over rows, which a sample has up to its error; sizes, and what features have in common, are
+// those of all rows.
 //
 // This method is ours. It puts two known things together.
 //
 // # The kernel
 //
-// A is symmetric with rows that sum to 1: a random walk between rows by way of their anchors
+// The affinity A = BBᵀ of the graph (package anchor) is symmetric with rows that sum to 1: a random walk between rows by way of their anchors
 // (Coifman and Lafon, Diffusion maps, Applied and Computational Harmonic Analysis 2006). With
 // S = VΛVᵀ its eigenvectors are u_c = Bv_c/√λ_c, and after t steps on each side
 //
@@ -46,6 +48,24 @@
 // those chosen counts for nothing, though k-means hears a direction better that several features
 // carry. Over 19 sets with labels at t = 10, p = 0.9 is 0.3 points of NMI above p = 1, and 0.4 above
 // p = 0.8.
+//
+// For counts the survey asks for p = 0.7: the clusters of texts have many words each.
+//
+// # The novelty floor
+//
+// Alignment follows clusters, which may show in few of a table's factors. A choice that is to serve a whole table has something of
+// every factor. So with a floor φ there are two kinds of features: those that keep more than the share φ of their own
+// variance unexplained by the features chosen,
+//
+//	Gᵢᵢ − G_iS·G_SS⁻¹·G_Si > φ·Gᵢᵢ,
+//
+// and those that keep less. While there are any of the first kind none of the second is taken. What is left of the variance comes from the columns of
+// G that the choice asks for anyway, by a Cholesky factorisation pivoted by the choice, a row of d numbers for each feature
+// chosen. Features with a = 0 (noise, which is news to all) come after either kind.
+//
+// A sensor of correlation ρ with its factor keeps 1 − ρ⁴ beside another one: 0.19 at 0.95, 0.30 at 0.915, 0.34 at 0.9. Of 12 factors with
+// sensors of 0.9 to 0.95 the first 12 choices have 8 without a floor and with 0.2, and 11 with 0.3. On 34 sets with labels a floor of 0.3
+// costs 0.8 points of NMI, and one of 0.4 another 0.2, and 9 on tables of clusters in redundant columns.
 //
 // # What is mended
 //

@@ -2,11 +2,13 @@ package align
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -14,55 +16,89 @@ import (
 // Specs declares diffusion alignment.
 func Specs() []method.Spec {
 	return []method.Spec{{
-		Name: "align", About: "the features whose similarities follow long walks on the anchor graph (ours)",
+		Name: "align", About: "the features whose similarities follow long walks on a graph of the rows (ours)",
 		Guide: method.Guide{
 			When:    "clusters that nobody has labelled: faces, objects, speech, genes, digits; the features go to k-means, a search for neighbours, a picture",
-			Time:    "walks on the m×m graph, then a column of G for each feature",
-			Caution: "where the loudest directions of all columns tell nothing it follows these; methods with a sparse regression on the graph find the classes there",
+			Time:    "walks on the graph of the sample, m×m, then a column of G for each feature",
+			Caution: "it does not see clusters of few rows, nor what columns tell only together (XOR), and a column like no other comes last; without clusters greedy explains more",
 		},
-		From: method.FromGraph, Scale: gram.ScalePareto,
-		Takes: method.Takes{Factor: true, Sketch: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
+		From: method.FromGram, Scale: gram.ScalePareto,
+		Takes: method.Takes{Factor: true, Sample: true, Keep: true, Forbid: true, Turns: true, Nested: true, WhyNotVariance: stream.Textf("counts what is explained of the data, and this method follows their graph")},
 		New:   func() method.Method { return new(declared) },
 	}}
 }
 
-// declared is the method with its setting.
-type declared struct{ diffusion int }
+// declared is the method with its settings.
+type declared struct{ diffusion, neighbors int }
 
 func (m *declared) Options(o *method.Options) {
+	o.Int(&m.neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest rows of the sample that a row has weights on").
+		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 	o.Int(&m.diffusion, "diffusion", spectral.DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
 		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
 }
 
-func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	d := len(s.Columns)
-	return method.Cost{Bytes: Bytes(s.Anchors, d, s.K)}, nil
+// outOfCore is more than any limit: the method has no form that reads the rows again, and makes do with those of the
+// sample only if they are sparse.
+const outOfCore = math.MaxInt64 / 4
+
+// SurveyOptions implements [method.Surveyor].
+func (m *declared) SurveyOptions() method.SurveyOptions {
+	return method.SurveyOptions{Diffusion: float64(m.diffusion), Neighbors: m.neighbors}
 }
 
-// Bytes is what the method holds beside the graph of m anchors and d features.
-func Bytes(m, d, k int) int64 {
-	return max(spectral.DiffusionBytes(m, d), ChooseBytes(d, k)) + 24*int64(d) // a, and the squares
+func (m *declared) Cost(s method.Shape) (method.Cost, error) {
+	d := len(s.Columns)
+	entries := s.RowEntries * int64(s.Sample)
+	choosing := ChooseBytes(d, s.K, true) + 24*int64(d) // a, and the squares
+	looking := anchor.TableBytes(s.Sample, d) + survey.Bytes(s.Sample, d, s.Sample, m.neighbors, s.Threads)
+	if s.Sparse && survey.StaysThin(s.Sample, d) {
+		looking = anchor.ThinTableBytes(s.Sample, entries) + survey.ThinBytes(s.Sample, d, s.Sample, m.neighbors, s.Threads, entries)
+	}
+	switch {
+	case s.OutOfCore && s.Sparse:
+		choosing += anchor.ThinTableBytes(s.Sample, entries) + survey.ThinColumnsBytes(d, entries)
+	case s.OutOfCore:
+		choosing = outOfCore
+	}
+	bytes := max(looking, choosing)
+	return method.Cost{Bytes: bytes, Least: bytes}, nil
 }
 
 func (m *declared) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	k, err := spectral.Diffuse(kernel.NewTeam(e.Threads), e.Graph, float64(m.diffusion))
-	if err != nil {
-		return nil, err
+	p := Problem{Norm: e.Survey.Norm}
+	if e.Gram != nil {
+		p.Squares, p.Column = perRow(e.Gram)
+	} else {
+		p.Squares, p.Column = e.Survey.Squares, e.Survey.Column
 	}
-	res, err := Choose(ctx, problem(k, e.Graph), Options{K: e.K, Keep: e.Keep, Forbid: e.Forbid, Threads: e.Threads})
+	for j, square := range p.Squares {
+		p.A = append(p.A, e.Survey.Shares[j]*square)
+	}
+	res, err := Choose(ctx, p, Options{K: e.K, Keep: e.Keep, Forbid: e.Forbid, Threads: e.Threads, Floor: e.Survey.Floor, Power: e.Survey.Power})
 	if err != nil {
 		return nil, err
 	}
 	return &method.Ranking{
-		Order: res.Order, Turns: res.Alignment, Used: map[string]any{"diffusion": m.diffusion},
-		Warnings: append(k.Warnings, res.warnings(e.Columns)...),
+		Chance: compareWithChance(e, p, res.Order),
+		Order:  res.Order, Turns: res.Alignment, Used: map[string]any{"diffusion": m.diffusion, "neighbors": m.neighbors},
+		Warnings: append(slices.Clone(e.Survey.Warnings), res.warnings(e.Columns)...),
 	}, nil
 }
 
-// problem is the alignment of a graph's diffusion kernel with columns of its G.
-func problem(k *spectral.Diffusion, g *anchor.Graph) Problem {
+// perRow are the squares and columns of G/n, of all rows, as the kernel of a sample is too.
+func perRow(g *gram.Gram) (squares []float64, column func(j int) []float64) {
+	squares = g.Diagonal(0)
+	for j := range squares {
+		squares[j] /= g.Weight
+	}
 	room := make([]float64, g.D)
-	return Problem{A: k.A, Norm: k.Norm, Squares: g.G.Diagonal(0), Column: func(j int) []float64 { return g.G.Row(0, room, j) }}
+	return squares, func(j int) []float64 {
+		for i, v := range g.Row(0, room, j) {
+			room[i] = v / g.Weight
+		}
+		return room
+	}
 }
 
 // mostTies are told one by one.

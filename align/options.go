@@ -11,8 +11,8 @@ import (
 const (
 	// mostDiffusion: far below, only the leading eigenvalue is left.
 	mostDiffusion = 1000
-	// power is p, a little below the 1 of alignment: 0.3 points of NMI above 1, 0.4 above 0.8.
-	power = 0.9
+	// defaultPower is p, a little below the 1 of alignment: 0.3 points of NMI above 1, 0.4 above 0.8.
+	defaultPower = 0.9
 	// defaultK is the number of features chosen where Options do not say.
 	defaultK = 50
 )
@@ -23,6 +23,11 @@ type Options struct {
 	Keep    []int // columns that are chosen first, in this order
 	Forbid  []int // columns that are not chosen
 	Threads int   // 0 means GOMAXPROCS; the answer does not depend on it
+
+	// Floor is the novelty floor, from 0 (none) to below 1: while some feature keeps more than this share of its
+	// own variance unexplained by those chosen, none that keeps less is taken, and those with a = 0 come last.
+	Floor float64
+	Power float64 // p, from above 0 to 1; 0 means 0.9
 }
 
 // Validate names every fault of o for d features in one *stream.UsageError.
@@ -33,12 +38,19 @@ func (o Options) Validate(d int) error {
 	choice := method.Choice{Forbid: o.Forbid}
 	choice.Refuse(&faults, d)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
+	if !(o.Floor >= 0 && o.Floor < 1) {
+		faults.Addf("the novelty floor is %v: want 0 to below 1", o.Floor)
+	}
+	if !(o.Power >= 0 && o.Power <= 1) {
+		faults.Addf("the power of the alignment is %v: want 0 to 1", o.Power)
+	}
 	return faults.Err("")
 }
 
 // withDefaults fills in the zero fields of valid options.
 func (o Options) withDefaults(d int) Options {
 	o.K = min(cmp.Or(o.K, max(min(defaultK, d), len(o.Keep))), d-len(o.Forbid))
+	o.Power = cmp.Or(o.Power, defaultPower)
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	return o
 }

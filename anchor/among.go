@@ -83,3 +83,9 @@ func AmongBytes(m, d, neighbors, threads int) int64 {
 	}
 	return Bytes(m, d, neighbors, threads)
 }
+
+// AmongUpToBytes bounds what Among holds for points of d features or of any number of these: from some number on Among makes
+// the graph in another way, which holds less.
+func AmongUpToBytes(m, d, neighbors, threads int) int64 {
+	return max(AmongBytes(m, d, neighbors, threads), AmongBytes(m, min(d, wideColumns-1), neighbors, threads))
+}

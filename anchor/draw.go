@@ -21,7 +21,8 @@ func compare(a, b sampled) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
 		return c
 	}
-	return cmp.Or(slices.Compare(a.values, b.values), cmp.Compare(a.start, b.start))
+	return cmp.Or(slices.Compare(a.values, b.values), slices.Compare(a.entries.index, b.entries.index),
+		slices.Compare(a.entries.value, b.entries.value), cmp.Compare(a.start, b.start))
 }
 
 // Draw returns the first m rows, m ≤ Len, as a dense chunk that the caller owns, with
@@ -48,8 +49,11 @@ func (s *Sampler) Merge(o *Sampler) error {
 	if s.opt.Seed != o.opt.Seed {
 		return stream.Usagef("samples were drawn by other seeds, %d and %d: scan all parts with the same {seed}", s.opt.Seed, o.opt.Seed)
 	}
+	if s.opt.Entries != o.opt.Entries {
+		return fmt.Errorf("anchor: cannot merge a sample of entries with one of whole rows")
+	}
 	keep := min(s.opt.Rows, o.opt.Rows)
-	if err := s.fits(min(len(s.rows)+len(o.rows), keep)); err != nil {
+	if err := s.fitsMerged(o); err != nil {
 		return err
 	}
 	own, other := s.sorted(), o.sorted()
@@ -60,19 +64,31 @@ func (s *Sampler) Merge(o *Sampler) error {
 			continue
 		}
 		r := other[0]
-		r.values = slices.Clone(r.values)
+		r.values, r.entries = slices.Clone(r.values), entries{slices.Clone(r.entries.index), slices.Clone(r.entries.value)}
 		rows, other = append(rows, r), other[1:]
 	}
 	slices.Reverse(rows) // descending, hence a heap
-	s.rows, s.opt.Rows, s.free = rows, keep, nil
+	s.rows, s.opt.Rows, s.free, s.size = rows, keep, nil, 0
+	for i := range rows {
+		s.size += rows[i].entries.bytes()
+	}
 	return nil
+}
+
+// fitsMerged fails if the rows of both samples are beyond the limit.
+func (s *Sampler) fitsMerged(o *Sampler) error {
+	both := Sampler{d: s.d, opt: s.opt, size: s.size + o.size}
+	return both.fits(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
 }
 
 // MergedBytes is what [SamplerBytes] says of s once o is merged, where it is not nil.
 func (s *Sampler) MergedBytes(o *Sampler) int64 {
-	rows := len(s.rows)
+	rows, size := len(s.rows), s.size
 	if o != nil {
-		rows = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows)
+		rows, size = min(rows+len(o.rows), s.opt.Rows, o.opt.Rows), size+o.size
+	}
+	if s.opt.Entries {
+		return EntriesBytes(rows, 0) + size
 	}
 	return SamplerBytes(rows, s.d)
 }

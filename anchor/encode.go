@@ -23,7 +23,7 @@ const (
 // counts cannot overflow below, and m² or m·d doubles would be petabytes.
 const (
 	maxColumns = 1 << 24
-	maxRows    = 1 << 24
+	maxRows    = MostSampled
 )
 
 // The binary form of Statistics, 8-byte little-endian words; equal states give equal

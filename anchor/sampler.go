@@ -11,6 +11,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// MostSampled bounds the rows of a sample.
+const MostSampled = 1 << 24
+
 // SamplerOptions says what a Sampler keeps.
 type SamplerOptions struct {
 	Rows  int // kept at most; 0 means MostAnchors
@@ -22,8 +25,7 @@ type SamplerOptions struct {
 	// Starts are the positions at which row groups start, in order: the one that a row is in is
 	// noted with it. Without any it is 0.
 	Starts []int64
-	// Entries keeps sparse rows by their entries, for [Random] alone: such a sample is neither merged
-	// nor listed.
+	// Entries keeps sparse rows by their entries: such a sample is not listed.
 	Entries bool
 }
 
@@ -106,6 +108,14 @@ func NewSampler(d int, opt SamplerOptions) *Sampler { return &Sampler{d: d, opt:
 
 // Len is the number of rows kept.
 func (s *Sampler) Len() int { return len(s.rows) }
+
+// Entries is the number of entries of the sparse rows kept.
+func (s *Sampler) Entries() (n int64) {
+	for i := range s.rows {
+		n += int64(len(s.rows[i].entries.index))
+	}
+	return n
+}
 
 // Seed is the seed that rows are drawn with.
 func (s *Sampler) Seed() uint64 { return s.opt.Seed }

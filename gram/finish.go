@@ -16,14 +16,21 @@ type FinishOptions struct {
 	// Plain scales indicators of categories as numbers: who scales afterwards by a [Standardizer]'s
 	// factors, as a graph does, wants centred columns that are not scaled yet.
 	Plain bool
+	// Centred centres the columns whatever the scale.
+	Centred bool
 }
 
-// of is the columns as the options see them.
-func (o FinishOptions) of(cols []stream.Column) []stream.Column {
+// standardizer scales columns as the options ask.
+func (o FinishOptions) standardizer(p *Profile, cols []stream.Column) (*Standardizer, error) {
 	if o.Plain {
-		return Plain(cols)
+		cols = Plain(cols)
 	}
-	return cols
+	s, err := NewStandardizer(p, cols, o.Scale, o.Fill)
+	if err == nil && o.Centred {
+		copy(s.Shift, s.Mean)
+		clear(s.offset)
+	}
+	return s, err
 }
 
 // Plain is columns of which none is the indicator of a category.
@@ -79,7 +86,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 			m.Columns[j].Squares = m.g[j*d+j]
 		}
 	}
-	s, err := NewStandardizer(&m.Profile, opt.of(cols), opt.Scale, opt.Fill)
+	s, err := opt.standardizer(&m.Profile, cols)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +107,7 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 // Gram is what a profile alone tells of a Gram matrix: its features, with their means and scaling; the
 // matrix itself is absent. No rows or no usable column is a *stream.DataError.
 func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
-	s, err := NewStandardizer(p, opt.of(cols), opt.Scale, opt.Fill)
+	s, err := opt.standardizer(p, cols)
 	if err != nil {
 		return nil, err
 	}

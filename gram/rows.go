@@ -139,7 +139,7 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a factor has no pairwise products")
 	}
-	s, err := NewStandardizer(&r.Profile, opt.of(cols), opt.Scale, opt.Fill)
+	s, err := opt.standardizer(&r.Profile, cols)
 	if err != nil {
 		return nil, err
 	}

@@ -256,7 +256,7 @@ func (s *Sketch) Finish(p *Profile, cols []stream.Column, opt FinishOptions) (*G
 	if opt.Fill == FillPairwise {
 		return nil, fmt.Errorf("gram: a sketch has no pairwise products")
 	}
-	std, err := NewStandardizer(p, opt.of(cols), opt.Scale, opt.Fill)
+	std, err := opt.standardizer(p, cols)
 	if err != nil {
 		return nil, err
 	}

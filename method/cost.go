@@ -12,6 +12,7 @@ type Shape struct {
 	Blocks  int              // the largest block of those to choose from; 0 where features are chosen one by one
 	Anchors int              // m, for FromGraph
 	Threads int
+	Sample  int // rows of the sample, for methods that take one
 
 	Sparse   bool // rows are lists of their entries
 	Thin     bool // and the graph has C by its columns: see anchor.Columns

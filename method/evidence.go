@@ -28,8 +28,10 @@ type Evidence struct {
 	// Reads is how often the input may be read where Gram is an estimate by a sketch, for which it
 	// was read once; Source is nil where there are no rows.
 	Reads int
-	Graph *anchor.Graph      // of the scaled columns
-	Std   *gram.Standardizer // from the source's columns to the features
+	Graph *anchor.Graph // of the scaled columns
+	// Survey is what a sample of the rows tells of the features, for methods that take one; Gram is centred then.
+	Survey *Survey
+	Std    *gram.Standardizer // from the source's columns to the features
 	// Profile is of the source's columns, which are more than Columns where some are left out.
 	Profile *gram.Profile
 

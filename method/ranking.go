@@ -46,6 +46,10 @@ type Ranking struct {
 	Unsettled bool               // the iteration ended before it converged
 	Rose      *Rise              // nil where the objective fell as it must
 
+	// Chance compares the choice with random ones by the method's own criterion; nil if that is what the features
+	// explain, or there is nothing to compare.
+	Chance *stream.Chance
+
 	Used     map[string]any // the settings that shaped the answer, by option, with defaults filled in
 	Passes   int            // over the source
 	Warnings []stream.Text

@@ -47,6 +47,9 @@ type Takes struct {
 	// Streams says of a FromGraph method that it may read the rows again in place of a Gram matrix that
 	// does not fit.
 	Streams bool
+	// Sample says of a FromGram method that it looks at a seeded sample of rows too, which the same pass
+	// draws: Evidence.Survey.
+	Sample bool
 	// Sketch says that the method selects from an estimate of the Gram matrix, by a sketch of the rows.
 	Sketch bool
 	// Diagonal says of a FromGraph method that of the Gram matrix it uses the diagonal alone, which an
@@ -109,6 +112,28 @@ type Unnested interface{ Unnested() stream.Text }
 // ByPanels is a FromGraph method that reads the rows of a factor by panels, and not often, as long as some of its
 // settings do not keep it from that: they may stay float32 then, which is half as much.
 type ByPanels interface{ ByPanels() bool }
+
+// Surveyor is a method that takes a sample of the rows (Takes.Sample), and says how to look at it.
+type Surveyor interface{ SurveyOptions() SurveyOptions }
+
+// SurveyOptions say how to make the diffusion kernel of a sample of rows.
+type SurveyOptions struct {
+	Diffusion float64 // steps
+	Neighbors int     // nearest rows that a row has weights on
+}
+
+// Survey is what a sample of rows tells of d features.
+type Survey struct {
+	Shares   []float64 // d: xᵢᵀKxᵢ/xᵢᵀxᵢ for the diffusion kernel K of the sampled rows and scaled, centred columns xᵢ
+	Norm     float64   // ‖K‖
+	Floor    float64   // share of its own variance that a feature may keep to itself while others keep more; 0 for none
+	Power    float64   // exponent of the norm that the alignment is divided by; 0 for the method's own
+	Warnings []stream.Text
+	// Where there is no Gram matrix, as for many sparse columns, the diagonal and the columns of that of the sampled rows.
+	// A column is d numbers, until the next call.
+	Squares []float64
+	Column  func(j int) []float64
+}
 
 // Grouped is a method that works with a tree of groups over the features.
 type Grouped interface {

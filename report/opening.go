@@ -110,6 +110,20 @@ func sizeSentence(s *stream.Selection) []string {
 // trustSentences say whether the choice, and the graph of the rows, are better than chance.
 func trustSentences(s *stream.Selection) []string {
 	var list []string
+	if t := s.Trust; t != nil && t.Dependence != nil {
+		verdict := "The columns go together"
+		if !t.Dependence.Trusted {
+			verdict = "The columns go together no more than independent ones"
+		}
+		list = append(list, fmt.Sprintf("%s (mean squared correlation %s, by chance %s).", verdict, fixed(float64(t.Dependence.Value), 4), fixed(float64(t.Dependence.Chance), 4)))
+	}
+	if t := s.Trust; t != nil && t.Clusters != nil {
+		verdict := "The rows have clusters beyond what the covariances of the columns explain"
+		if !t.Clusters.Trusted {
+			verdict = "The rows show no clusters beyond what the covariances of the columns explain"
+		}
+		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, cut(t.Clusters.Measure, 200), fixed(float64(t.Clusters.Value), 2), fixed(float64(t.Clusters.Chance), 2)))
+	}
 	if t := s.Trust; t != nil && t.Choice != nil {
 		verdict := "Better than chance"
 		if !t.Choice.Trusted {

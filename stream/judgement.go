@@ -4,6 +4,10 @@ package stream
 type Trust struct {
 	// Choice compares what the chosen features reach with random ones of as many.
 	Choice *Chance `json:"choice,omitempty"`
+	// Dependence compares how far the columns of a sample of rows go together with independent columns.
+	Dependence *Chance `json:"dependence,omitempty"`
+	// Clusters compares the graph of a sample of rows with that of rows of the same covariance without clusters.
+	Clusters *Chance `json:"clusters,omitempty"`
 	// Graph compares what the method reaches on the graph of the rows with what it reaches on
 	// that of a copy whose columns are permuted, each by itself, which has no structure.
 	Graph *Chance `json:"graph,omitempty"`

@@ -50,6 +50,8 @@ type Selection struct {
 	Correlations [][]Number `json:"correlations,omitempty"`
 	// Why says why this method ran where the request named none.
 	Why string `json:"why,omitempty"`
+	// Filled says how many missing values of which features the mean takes the place of; Columns has the counts of all.
+	Filled string `json:"filled,omitempty"`
 	// Trust says whether the choice is better than chance; nil where nothing tells.
 	Trust *Trust `json:"trust,omitempty"`
 	// WhyK says why so many features are selected where the request named no number, and nothing

@@ -75,7 +75,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	if err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
-	c.centred = spec.From == method.FromGraph || spec.From == method.FromRows
+	c.centred = spec.From == method.FromGraph || spec.From == method.FromRows || spec.Takes.Sample
 	c.q.Groups, c.q.GroupMost, c.q.Costs, c.q.Budget, c.q.Forbid = "", 0, "", 0, nil
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling

@@ -61,7 +61,11 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 // identity is what shapes the statistics.
 func (p *pass) identity(ds *chunkio.Dataset) (resume.Identity, error) {
 	id := resume.Identity{What: p.what(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorFile), Columns: ds.Columns(), Options: p.g.shape(), Facts: map[string]string{}}
-	if p.g.from == method.FromGraph || p.g.sample {
+	switch {
+	case p.g.from == method.FromGram && p.g.sample:
+		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.g.run, len(ds.Columns())))
+		id.Options["seed"] = strconv.FormatUint(p.g.Seed, 10)
+	case p.g.from == method.FromGraph || p.g.sample:
 		p.g.graphShape(id.Options)
 	}
 	if p.g.keepRows > 0 {

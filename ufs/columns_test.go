@@ -360,7 +360,7 @@ func TestMadeFeatures(t *testing.T) {
 	if len(judged.Results) == 0 {
 		t.Error("not judged")
 	}
-	for _, missing := range []string{"", "error", "drop-row"} {
+	for _, missing := range []string{"error", "drop-row"} {
 		bad := q
 		bad.Missing = missing
 		if _, err := ufs.Select(t.Context(), bad); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "mean, zero or pairwise") {

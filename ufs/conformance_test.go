@@ -200,18 +200,21 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
+	g := newGatherer(r)
 	e, err := g.obtain(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &stream.Selection{Options: map[string]any{}, RowsUsed: e.profile.Rows, Rows: e.profile.Rows}
+	if err := decideBySurvey(t.Context(), g, e); err != nil {
+		t.Fatalf("looking at the sample of rows: %v", err)
+	}
 	v, err := g.evidence(e, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.close(s)
-	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Source: v.Source, K: v.K, Threads: r.Threads}
+	shape := method.Shape{Columns: v.Columns, Rows: v.Rows, Sample: int(v.Rows), Source: v.Source, K: v.K, Threads: r.Threads}
 	if v.Graph != nil {
 		if shape.Anchors = v.Graph.M; v.Graph.Held != nil {
 			shape.Rank = v.Graph.G.Rank

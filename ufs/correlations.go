@@ -74,6 +74,8 @@ func (q Request) correlateAs(ctx context.Context, of *stream.Selection, beside f
 	}
 	if of != nil {
 		e.leaveOut(of.LeftOut)
+	} else {
+		tellFilled(g.run, listFilled(g.run, e))
 	}
 	solving := time.Now()
 	c, err := g.correlations(e)

@@ -11,10 +11,11 @@
 //
 //  1. settle.go checks the request against what its method declares (package method);
 //  2. gather.go opens the input, plans its memory (memory.go) and makes the passes that
-//     leave a profile, a Gram matrix or an anchor graph (graph.go), each pass with a checkpoint
+//     leave a profile, a Gram matrix with a sample of rows, or an anchor graph (graph.go), each pass with a checkpoint
 //     on the way (checkpoint.go, checkpoint_pass.go); statistics files (statsfile.go) take the place of passes;
-//  3. select.go makes the method's evidence of that (evidence.go) and asks it to rank;
-//  4. writeup.go writes the ranking up as a stream.Selection.
+//  3. where no method is named, recommend.go looks at the sample and settles the method and its scale;
+//  4. select.go makes the method's evidence of that (evidence.go) and asks it to rank;
+//  5. writeup.go writes the ranking up as a stream.Selection.
 //
 // While a run lasts, the Go runtime has the limits of its request (GOMAXPROCS, the memory
 // limit, the pace of the collector). A process has these once: where runs overlap, the last

@@ -181,7 +181,7 @@ func (e *evaluator) recorded() error {
 	for _, f := range []struct {
 		option, otherwise, asked string
 		to                       *string
-	}{{"missing", missingError, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
+	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
 		case f.asked != "":

@@ -121,7 +121,7 @@ func (t *trial) features(index []int, mean, std []float64, filled []int64, leftO
 }
 
 func (t *trial) takeGram() error {
-	m, err := t.from.finish(gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	m, err := t.from.finish(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,20 @@ func (t *trial) takeGram() error {
 	}
 	t.Gram = m
 	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	if t.Takes.Sample {
+		t.whole = &t.Gram.Matrix
+		takeSurvey(t)
+	}
 	return nil
+}
+
+// takeSurvey makes evidence of what the sample of rows tells of the features.
+func takeSurvey(t *trial) {
+	s := t.from.survey
+	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
+	for _, j := range t.index {
+		t.Survey.Shares = append(t.Survey.Shares, s.Shares[j])
+	}
 }
 
 // takeProfile is for methods that need no more, and for those that read the rows again in
@@ -154,7 +167,12 @@ func (t *trial) takeProfile() error {
 	}
 	t.Std = std
 	t.features(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
-	if t.From == method.FromGram {
+	switch {
+	case t.Takes.Sample:
+		takeSurvey(t)
+		thin := t.from.thin
+		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
+	case t.From == method.FromGram:
 		t.Source, t.Memory = t.from.source, t.from.plan.Solver
 	}
 	return nil

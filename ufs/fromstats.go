@@ -108,6 +108,14 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	if from != r.From {
 		e.moments = nil
 	}
+	if r.Takes.Sample {
+		if err := takeKeptSample(r, e, file, opt.Limit); err != nil {
+			return nil, err
+		}
+		if err := refuseLooking(r, e, shape); err != nil {
+			return nil, err
+		}
+	}
 	e.columns, e.leftOut, e.places = seen.columns, seen.leftOut, seen.places
 	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
 	if err := r.recorded(e); err != nil {
@@ -120,6 +128,45 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	}
 	e.warnings = append(slices.Clone(e.warnings), e.gaps(r.Stats)...)
 	return e, r.restrict(e)
+}
+
+// takeKeptSample reads the sample of rows that a file has beside its moments, which tells the seed.
+func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64) error {
+	if e.options[optionDecay] != "" {
+		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
+	}
+	if !file.Has(sampleSection) {
+		return stream.Usagef("%s keeps no sample of the rows, which method %s looks at; scan again without {method}, or with {method} %[2]s", r.Stats, r.Name)
+	}
+	if err := e.readSample(file, limit); err != nil {
+		return err
+	}
+	if seed := e.sample.Seed(); r.asked.Seed != 0 && r.asked.Seed != seed {
+		r.plain = nil // another method would not be what the seed is given for
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.asked.Seed, r.Stats, seed)
+	}
+	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
+		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.GraphRows, r.Stats, comma(int64(kept)))
+	}
+	r.Seed = e.sample.Seed()
+	return nil
+}
+
+// refuseLooking fails if looking at the sample of rows that a file keeps, beside its moments, is beyond the memory limit.
+func refuseLooking(r *run, e *gathered, shape method.Shape) error {
+	shape.Sample = rowsToLookAt(r, e.sample)
+	if n := e.sample.Len(); e.options["sparse"] != "" && n > 0 {
+		shape.Sparse, shape.RowEntries = true, (e.sample.Entries()+int64(n)-1)/int64(n)
+	}
+	cost, err := r.gramCost(shape)
+	if err != nil {
+		return err
+	}
+	b := Budget{Limit: r.Memory, Smallest: programBytes + e.moments.MergedBytes(nil) + e.sample.MergedBytes(nil) + cost.Bytes}
+	if b.Smallest > b.Limit {
+		return b.refusal()
+	}
+	return nil
 }
 
 // recordedShards settles the number of hash shards by the file's.

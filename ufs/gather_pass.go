@@ -73,7 +73,7 @@ func (p *pass) accumulate(ctx context.Context, ds *chunkio.Dataset, graph *ancho
 			}
 		}
 		if g.sample {
-			e.sample = g.sampler(g.mostAnchors(), len(e.columns), p.plan, p.bound(ds))
+			e.sample = newSample(p, ds)
 		}
 		if g.keepRows > 0 {
 			e.rows = p.keeper(ds)
@@ -155,6 +155,9 @@ func (p *pass) prepare(ds *chunkio.Dataset, e *gathered, graph *anchor.Statistic
 		}
 		e.profile = &e.wide.Profile
 		return nil
+	}
+	if p.g.sample {
+		e.sample = newSample(p, ds)
 	}
 	if p.g.Stability == 0 {
 		e.moments, e.graph = gram.NewMoments(d, opt), graph

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/place"
 	"github.com/ufs-stream/ufs-stream/internal/trust"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -131,6 +130,38 @@ func (r *run) sampler(m, d int, plan Budget, bound func(rows int) uint64) *ancho
 	})
 }
 
+// newSample is an empty sample of the rows of ds: for anchors, or to look at.
+func newSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
+	g, d := p.g, len(ds.Columns())
+	if g.from != method.FromGram {
+		return g.sampler(g.mostAnchors(), d, p.plan, p.bound(ds))
+	}
+	rows := surveyRows(g.run, d)
+	return anchor.NewSampler(d, anchor.SamplerOptions{
+		Rows: rows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading, Bound: p.bound(ds)(rows), Entries: g.Sparse != "",
+	})
+}
+
+// optionGraphRows is the number of rows that methods look at, as a checkpoint records it.
+const optionGraphRows = "graph-rows"
+
+// surveyRows is the number of rows that a method on the Gram matrix looks at, of d columns.
+func surveyRows(r *run, d int) int { return cmp.Or(r.GraphRows, method.SurveyRows(d)) }
+
+// surveyBytes is what the sample of rows takes that a method on the Gram matrix looks at; 0 where it takes none, or
+// finds the rows in a Gram matrix that is a factor of so many.
+func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
+	d := len(ds.Columns())
+	rows := atMostRows(surveyRows(r, d), ds)
+	switch {
+	case !r.Takes.Sample || rank > 0:
+		return 0
+	case r.Sparse != "":
+		return anchor.EntriesBytes(rows, ds.RowEntries()*int64(rows))
+	}
+	return anchor.SamplerBytes(rows, d)
+}
+
 // kmeansSample bounds the rows that k-means sees, in bytes. It is no share of
 // the memory limit, which must not change the result.
 const kmeansSample = 256 << 20
@@ -164,114 +195,58 @@ func (r *run) mostAnchors() int {
 	return anchor.MostAnchors
 }
 
-// placement is anchors in a scale, and how far their graph can be trusted.
-type placement struct {
-	*anchor.Anchors
-	scale gram.Scale
-	trust anchor.Trust
-}
-
-// anchors places the anchors and makes the statistics that refer to them. Where the run may choose
-// the scale, it takes the first of which the graph can be trusted, else the method's own.
+// anchors places the anchors, and makes the statistics that refer to them.
 func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error) {
 	r := p.g.run
-	var best *placement
-	for _, scale := range r.graphScales() {
-		one, err := p.place(ctx, d, scale)
-		switch {
-		case err != nil && best != nil && errors.As(err, new(*stream.DataError)):
-			continue // a scale that is only tried, and that the data do not allow
-		case err != nil:
-			return nil, err
-		}
-		if best == nil || one.trust.Trusted() {
-			best = one
-		}
-		if one.trust.Trusted() {
-			break
-		}
+	placed, known, err := p.place(ctx, d)
+	if err != nil {
+		return nil, err
 	}
-	if own := r.Spec.Scale; r.scaleOpen() { // said anew in every attempt
-		r.scale, r.Scale, r.why = best.scale, best.scale.String(), recommendedOne()
-		if best.scale != own {
-			r.why = stream.Textf("the recommended one, with {scale} %v: there the graph of the rows can be trusted, and with {scale} %v it cannot", best.scale, own)
-		}
-	}
-	p.count = best.M
+	p.count = placed.M
 	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, NoCross: r.Takes.NoCross, Busy: &r.Meter.Busy}
 	if p.plan.thin > 0 {
 		opt.Entries, opt.Limit = d.profile.Present, p.plan.thinRoom(len(d.columns))
 	}
-	s, err := anchor.NewStatistics(best.Anchors, opt)
+	s, err := anchor.NewStatistics(placed, opt)
 	if err == nil {
-		s.SetTrust(best.trust)
+		s.SetTrust(known)
 	}
 	return s, p.plan.explain(err)
 }
 
-// graphScales are the scales to try for the graph, the method's own first. The run may choose where
-// the request names neither method nor scale: on counts of words the values themselves make a graph of
-// topics where scaled ones make none, and on pixels standard values, which blow up the border, make
-// none where others do (bench/results/quality).
-func (r *run) graphScales() []gram.Scale {
-	if !r.scaleOpen() {
-		return []gram.Scale{r.scale}
-	}
-	return append([]gram.Scale{r.Spec.Scale}, scalesBeside(r.Spec.Scale)...)
-}
-
-// scalesBeside are the scales to try where the graph in one shows nothing.
-func scalesBeside(scale gram.Scale) []gram.Scale {
-	all := []gram.Scale{gram.ScalePareto, gram.ScaleNone, gram.ScaleStandard}
-	return slices.DeleteFunc(all, func(s gram.Scale) bool { return s == scale })
-}
-
-// otherScales names scalesBeside in a sentence.
-func otherScales(scale gram.Scale) string {
-	var names []string
-	for _, s := range scalesBeside(scale) {
-		names = append(names, s.String())
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
-// scaleOpen says that the run may choose the scale.
-func (r *run) scaleOpen() bool { return r.plain != nil && r.asked.Scale == "" && r.profile == nil }
-
-// place places the anchors in a scale, and compares their graph with chance.
-func (p *pass) place(ctx context.Context, d *drawn, scale gram.Scale) (*placement, error) {
+// place places the anchors, and compares their graph with chance.
+func (p *pass) place(ctx context.Context, d *drawn) (a *anchor.Anchors, known anchor.Trust, err error) {
 	r := p.g.run
-	std, err := gram.NewStandardizer(d.profile, d.columns, scale, r.fill())
+	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.fill())
 	if err != nil {
-		return nil, err
+		return nil, known, err
 	}
-	f, one := &r.Anchors, &placement{scale: scale}
+	f := &r.Anchors
 	if f.File != "" {
-		one.Anchors, err = p.anchorsOf(ctx, d, std)
+		a, err = p.anchorsOf(ctx, d, std)
 	} else {
 		var m int
 		if m, err = anchor.Count(f.Count, d.profile.Rows, f.Neighbors); err != nil {
-			return nil, err
+			return nil, known, err
 		}
 		if f.KMeans() {
 			p.g.note("placing %d anchors by k-means on %d rows", m, d.from().Len())
-			one.Anchors, err = anchor.KMeans(ctx, d.from(), m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
+			a, err = anchor.KMeans(ctx, d.from(), m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
 		} else {
-			one.Anchors, err = anchor.Random(d.from(), m, std, r.Threads)
+			a, err = anchor.Random(d.from(), m, std, r.Threads)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, known, err
 	}
 	if p.plan.thin > 0 {
-		if err := r.thinFits(p.plan, one.Anchors); err != nil {
-			return nil, err
+		if err := r.thinFits(p.plan, a); err != nil {
+			return nil, known, err
 		}
 	}
-	p.g.note("comparing the graph of the %d anchors, {scale} %v, with that of a permuted copy", one.M, scale)
-	one.trust, err = trust.Graph(ctx, one.Anchors, f.Neighbors, r.Threads, p.plan.atOnce)
-	return one, err
+	p.g.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
+	known, err = trust.Graph(ctx, a, f.Neighbors, r.Threads, p.plan.atOnce)
+	return a, known, err
 }
 
 // graphShape lists the settings that shape a graph's statistics, by option.

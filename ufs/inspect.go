@@ -24,7 +24,7 @@ type Inspection struct {
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`
-	Notes    []string          `json:"notes,omitempty"` // what files of rows were taken as
+	Notes    []string          `json:"notes,omitempty"` // what files of rows were taken as, and missing values will be
 }
 
 // InspectedColumn is a column of the input, feature or not.
@@ -56,7 +56,7 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if err := q.noStats(ctx, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
-	r := &run{Request: q}
+	r := &run{Request: q, asked: q}
 	if q.Plan != "" {
 		if err := r.takePlan(ctx); err != nil {
 			return nil, err
@@ -148,7 +148,27 @@ func (r *run) inspect(ctx context.Context, scan bool) (*Inspection, error) {
 		s.Bytes += in.Bytes
 	}
 	s.count()
+	if remark := remarkOnFilled(r, s.listMissing()); remark != "" && (scan || r.Sparse == "") {
+		s.Notes = append(s.Notes, remark)
+	}
 	return s, nil
+}
+
+// listMissing lists the features of which values are missing, as far as is known.
+func (s *Inspection) listMissing() (list []stream.ColumnReport) {
+	count := func(n *int64) int64 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	for _, col := range s.Columns {
+		c := stream.ColumnReport{Name: col.Name, Nulls: count(col.Nulls), NaNs: count(col.NaNs), Infs: count(col.Infs)}
+		if missing := c.Nulls + c.NaNs + c.Infs; col.Used && missing > 0 && s.Rows != nil && missing < *s.Rows {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // count counts the features.

@@ -59,7 +59,7 @@ type Budget struct {
 // shapeOf is what a method is asked the cost of where it chooses of c.
 func (r *run) shapeOf(ds *chunkio.Dataset, c *candidates) method.Shape {
 	shape := method.Shape{
-		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads,
+		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: atMostRows(surveyRows(r, len(ds.Columns())), ds),
 		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
 	r.wants(&shape, c)
@@ -80,7 +80,7 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 			return r.planGraph(ds, &shape, 0, false)
 		}
 		in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGraph(ds, &shape, rank, false) })
-		if !r.Takes.Streams || r.plain != nil {
+		if !r.Takes.Streams {
 			return in, r.orSketched(ds, &shape, in, err)
 		}
 		return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, &shape, 0, true) })
@@ -96,7 +96,16 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	if r.sketchRows > 0 {
 		return r.planSketched(ds, shape)
 	}
+	if samplesAlone(r, ds) {
+		if r.AutoK || r.MinGain > 0 {
+			return Budget{}, stream.Usagef("{k} auto and {min-gain} rest on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; give a number", r.Name)
+		}
+		return r.planOutOfCore(ds, shape)
+	}
 	in, err := r.planForms(ds, func(rank int) (Budget, error) { return r.planGram(ds, shape, rank) })
+	if r.Takes.Sample { // which rows the choice rests on does not depend on the limit
+		return in, err
+	}
 	return r.orOutOfCore(ds, in, err, func() (Budget, error) { return r.planOutOfCore(ds, shape) })
 }
 
@@ -153,7 +162,7 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 		case from == method.FromProfile:
 			return r.planPass(ds, profileColumn*int64(d)+sampled+r.rankBytes(ds, d), 0)
 		}
-		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d)
+		beside := gram.HistogramsBytes(d) + r.splitBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, 0)
 		b, err := r.planPass(ds, r.gramBytes(ds)+beside, 0)
 		b.spread = beside
 		return b, r.smallerScan(ds, b, err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -23,7 +24,7 @@ func (r *run) planGram(ds *chunkio.Dataset, shape method.Shape, rank int) (Budge
 	if r.Missing == missingPairwise { // the matrix is mended before the method has it
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	beside := r.splitBytes(d) + r.rankBytes(ds, d)
+	beside := r.splitBytes(d) + r.rankBytes(ds, d) + surveyBytes(r, ds, rank)
 	b, err := r.planPass(ds, r.formBytes(ds, rank)+beside, cost.Bytes)
 	if err == nil {
 		b = r.withRules(ds, b, cost, rank)
@@ -115,6 +116,14 @@ func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	if r.judged() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}
+	if r.Takes.Sample { // of other methods that explain nothing themselves the matrix may be used up
+		cost.Bytes = max(cost.Bytes, judge.ExplainBytes(d, shape.K, shape.Rank))
+	}
+	if err == nil && r.plain != nil { // which may select from the same moments
+		var other method.Cost
+		other, err = r.plain.gramCost(shape)
+		cost.Bytes = max(cost.Bytes, other.Bytes)
+	}
 	return cost, err
 }
 
@@ -126,7 +135,7 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 	if err != nil {
 		return Budget{}, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)), OutOfCore: true}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: profileColumn*int64(len(shape.Columns)) + r.rankBytes(ds, len(shape.Columns)) + surveyBytes(r, ds, 0), OutOfCore: true}
 	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + cost.Least
 	if b.Smallest > b.Limit {
 		return b, b.refusal()

@@ -114,9 +114,6 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	// Their graph among themselves is there before the statistics, beside sample and anchors.
 	judging = trust.GraphBytes(m, d, f.Neighbors, r.Threads)
 	both := profileColumn*int64(d) + points
-	if len(r.graphScales()) > 1 { // the anchors of the first scale stay while others are tried
-		both += points
-	}
 	return r.sampleBytes + both + max(placing, sample+judging), judging
 }
 
@@ -159,10 +156,5 @@ func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
 	cost, err := r.gramCost(shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K, shape.Rank))
-	if err == nil && r.plain != nil { // which may select from the same moments
-		var other method.Cost
-		other, err = r.plain.gramCost(shape)
-		cost.Bytes = max(cost.Bytes, other.Bytes)
-	}
 	return cost, err
 }

@@ -34,6 +34,17 @@ func (r *run) sparserThanMatrix(n int64, d int) bool {
 	return r.Sparse != "" && 8*n*int64(d) >= largeMatrix && (d >= sparserColumns || r.From == method.FromGraph && r.thinGraph(d))
 }
 
+// samplesAlone reports whether a method that looks at a sample of sparse rows makes do with the Gram matrix of the
+// sample.
+func samplesAlone(r *run, ds *chunkio.Dataset) bool {
+	d := len(ds.Columns())
+	n := r.factorRows(ds)
+	if n >= int64(d) {
+		n = 0
+	}
+	return r.Takes.Sample && r.Stability == 0 && r.sparserThanMatrix(n, d)
+}
+
 // thinGraph says that a graph without the Gram matrix, of sparse rows of d columns, has its anchors and C
 // by their entries.
 func (r *run) thinGraph(d int) bool {

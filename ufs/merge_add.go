@@ -10,7 +10,14 @@ import (
 // add merges the states of o into e. Their files were found to belong together by what their
 // headers say, so that only the states themselves can disagree.
 func (e *gathered) add(o *gathered) error {
-	if (e.sample == nil) != (o.sample == nil) {
+	switch {
+	case e.sample != nil && o.sample != nil:
+		if err := e.sample.Merge(o.sample); err != nil {
+			return err
+		}
+	case e.moments != nil:
+		e.sample = nil // without that of one part there is none of the whole
+	case e.sample != o.sample:
 		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
 	}
 	if e.spread != nil && o.spread != nil {
@@ -61,10 +68,6 @@ func (e *gathered) add(o *gathered) error {
 		return e.moments.Merge(o.moments)
 	case e.moments != nil:
 		return e.moments.Merge(o.moments)
-	case e.sample != nil:
-		if err := e.sample.Merge(o.sample); err != nil {
-			return err
-		}
 	}
 	return e.profile.Merge(o.profile)
 }
@@ -114,6 +117,17 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	}
 	graph, err := e.graphBytes(e.path, threads, shards)
 	return n + graph, err
+}
+
+// sampledBytes bounds what the samples of rows in e hold.
+func sampledBytes(e *gathered) (n int64) {
+	if e.sample != nil {
+		n += e.sample.MergedBytes(nil)
+	}
+	if e.rows != nil {
+		n += e.rows.MergedBytes(nil)
+	}
+	return n
 }
 
 // optionsDiffer names the first option in which two runs differ.

@@ -91,6 +91,7 @@ func (m *merger) discount(e *gathered, files int) error {
 
 // discount multiplies the weight of all rows by γ.
 func (e *gathered) discount(gamma float64) error {
+	e.sample = nil // whose rows would count as much as ever
 	if err := e.moments.Discount(gamma); err != nil {
 		return err
 	}

@@ -222,7 +222,9 @@ func (t *tree) read(ctx context.Context, file *chunkio.StatsReader, i int, limit
 			err = e.readSketchedGraph(file, opt.Threads)
 		}
 	} else if err == nil {
-		err = e.readSpread(file, opt.Threads)
+		if err = e.readSpread(file, opt.Threads); err == nil && from == method.FromGram {
+			err = e.readSample(file, opt.Limit)
+		}
 	}
 	if err == nil && m.files[i].path == m.firstPath {
 		err = m.first.readPositions(file)

@@ -62,8 +62,11 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 		}
 		if i == 0 {
 			first, m.head = h, h
-		} else if f.order, f.differs = alikeHeaders(first, h); f.order != nil {
-			f.order = m.sharedOrder(f.order)
+		} else {
+			first.Options, h.Options = agreeOnMissing(first.Options, h.Options)
+			if f.order, f.differs = alikeHeaders(first, h); f.order != nil {
+				f.order = m.sharedOrder(f.order)
+			}
 		}
 		if f.differs == nil && h.Kind == first.Kind {
 			m.bookkept += columns.add(f.path, h, f.order)
@@ -82,6 +85,7 @@ func (m *merger) survey(ctx context.Context, paths []string) error {
 			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkept), Limit: m.q.Memory}
 		}
 	}
+	m.head.Options, _ = agreeOnMissing(m.head.Options, first.Options)
 	m.order(lowest)
 	firstRead := place.Name(paths[0])
 	for i := range m.files {
@@ -200,6 +204,20 @@ func alikeHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 		return nil, err
 	}
 	return order, alikeOptions(a, b, order)
+}
+
+// agreeOnMissing gives the options of two files one policy for missing values if one of them was scanned under error,
+// which was the default once, so that nothing is missing there, and the other keeps what is missing.
+func agreeOnMissing(a, b map[string]string) (map[string]string, map[string]string) {
+	const missing = "missing"
+	adopt := func(own, other map[string]string) map[string]string {
+		if own[missing] == missingError && slices.Contains(keptMissing(), other[missing]) {
+			own = maps.Clone(own)
+			own[missing] = other[missing]
+		}
+		return own
+	}
+	return adopt(a, b), adopt(b, a)
 }
 
 func alikeOptions(a, b chunkio.StatsHeader, order []int) error {

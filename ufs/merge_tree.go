@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/hygiene"
 	"github.com/ufs-stream/ufs-stream/internal/rowsample"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -167,7 +168,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 	}
 	beside := after - s.bytes
 	if s.has.sample || s.has.rows {
-		beside = after // rows are copied
+		beside += sampledBytes(s.e) // rows are copied
 	}
 	if err := t.makeRoom(beside, s, next); err != nil {
 		return err
@@ -179,6 +180,10 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 		return t.tooLittle(stream.Errorf("cannot merge %s with %s: %w", s.name, next.name, err), t.graph)
 	}
 	s.has.facts = s.has.facts && next.has.facts
+	lacking := s.has.sample != next.has.sample && t.m.Decay == 0
+	if s.has.sample = s.e.sample != nil; lacking {
+		t.m.warnings.add(stream.Textf("a part keeps no sample of its rows, as scans by an earlier version or for another method, so the whole has none either, and without {method} method %s selects from it: scan it again", methods.Fallback))
+	}
 	if s.has.spread != next.has.spread {
 		s.has.spread = false
 		t.m.warnings.add(stream.Textf("a part was scanned by an earlier version, without histograms, so the whole has none either: scan it again where check is to say how far columns moved"))
@@ -261,7 +266,7 @@ func (t *tree) load(s *sum) (err error) {
 		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.m.q.Threads, Limit: t.limit()})
 	}
 	if s.has.sample {
-		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit()})
+		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.limit(), Entries: s.has.moments && e.options["sparse"] != ""})
 	}
 	if s.has.rows {
 		e.rows = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.limit()}))

@@ -39,6 +39,9 @@ type Forecast struct {
 	job scalemodel.Job
 }
 
+// scaleOfSample stands for a scale that a sample of the rows will tell.
+const scaleOfSample = "auto"
+
 // Passes is the range in which the number of passes over the input will be, and why.
 type Passes struct {
 	Least int    `json:"least"`
@@ -101,19 +104,18 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 		b.InMemory = max(b.InMemory, b.Smallest)
 	}
 	d, passes := len(ds.Columns()), r.expectedPasses(ds, b)
-	why, job := r.why, r.job(ds)
+	why, scale := r.why, r.Scale
 	if r.plain != nil {
-		why = stream.Textf("the recommended one; %s where the graph of the rows shows no structure", r.plain.Name)
-		if len(r.graphScales()) > 1 {
-			why = stream.Textf("the recommended one; {scale} none or standard where its graph cannot be trusted, %s where it shows no structure", r.plain.Name)
-		}
-		job = r.plain.job(ds) // scan gathers for that unless it is told a method
+		why = stream.Textf("the recommended one; %s if a sample of the rows shows no clusters beyond what covariances explain", r.plain.Name)
+	}
+	if isScaleOpen(r) {
+		scale = scaleOfSample
 	}
 	f := &Forecast{
-		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), AutoK: r.AutoK, WhyK: r.whyK.Spell(r.Spelling), Scale: r.Scale, Features: d, Rows: ds.Rows(),
+		Method: r.Name, Why: why.Spell(r.Spelling), K: r.expectedK(d), AutoK: r.AutoK, WhyK: r.whyK.Spell(r.Spelling), Scale: scale, Features: d, Rows: ds.Rows(),
 		Files: len(ds.Inputs()), Passes: Passes{passes.Least, passes.Most, passes.Why.Spell(r.Spelling)}, Memory: b, Scratch: b.scratch + b.spool + ds.RowsScratch(),
 		Warnings: append([]string{}, spelled(ds.Warnings(), r.Spelling)...), OnRows: r.From == method.FromRows,
-		job: job,
+		job: r.job(ds),
 	}
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes
@@ -125,6 +127,7 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	if c.bound {
 		f.K, f.Candidates = min(f.K, c.open), c.open
 	}
+	tellFilled(r, listPromised(r, ds))
 	return f, c.atMost(r.K, ds.LeftOut())
 }
 

@@ -42,7 +42,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := q.keepsAll("plan"); err != nil {
 		return nil, err
 	}
-	r, err := q.settle(ctx)
+	r, err := settleGathering(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	tellFilled(r, listPromised(r, ds))
 	_, least := ds.RowsMemory() // before all passes, of each shard
 	b.Smallest = max(b.Smallest, b.Program+least)
 	var keep int
@@ -155,14 +156,12 @@ func (r *run) whyProfile(ds *chunkio.Dataset) stream.Text {
 // willRefuse warns of columns that the footers tell to have missing values beside others: where
 // these are errors, the last round would be the first to say so.
 func (r *run) willRefuse(ds *chunkio.Dataset) []stream.Text {
-	if r.policy() != stream.MissingError || r.Sparse != "" || r.From == method.FromRows {
+	if r.policy() != stream.MissingError || r.From == method.FromRows {
 		return nil
 	}
 	var names []string
-	for f := range ds.Fields() {
-		if f.Used && f.Nulls > 0 && f.Nulls < ds.Rows() {
-			names = append(names, f.Name)
-		}
+	for _, c := range listPromised(r, ds) {
+		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
 		return nil

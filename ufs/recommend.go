@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -27,6 +29,12 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 		switch {
 		case err != nil:
 			return nil, err
+		case r.plan.Method == methods.Recommended: // as it is where none was named
+			plain := q
+			plain.Method = methods.Fallback
+			r.why = recommendedOne()
+			r.plain, err = plain.settle(ctx)
+			return r, err
 		case r.plan.Method != "":
 			r.why = stream.Textf("the one of the plan file")
 			return r, nil
@@ -73,6 +81,31 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	return r, err
 }
 
+// settleGathering settles a request that gathers statistics. They are those of the recommended method, from which
+// the fallback can select too, if the request names none and nothing in it speaks against that.
+func settleGathering(ctx context.Context, q Request) (*run, error) {
+	q.keepStdin()
+	if q.Method != "" || q.Plan != "" {
+		return q.settle(ctx)
+	}
+	list := q.Methods
+	if len(list) == 0 {
+		list = methods.All()
+	}
+	best, err := methods.Find(list, methods.Recommended)
+	if err != nil {
+		return q.settle(ctx)
+	}
+	plain, err := methods.Find(list, methods.Fallback)
+	if err != nil {
+		return nil, err
+	}
+	if _, ruledOut := q.whyFallback(best, plain); !ruledOut {
+		q.Method = best.Name
+	}
+	return q.settle(ctx)
+}
+
 // recommendedOne is why the recommended method runs.
 func recommendedOne() stream.Text { return stream.Textf("the recommended one") }
 
@@ -92,12 +125,6 @@ func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOu
 	switch {
 	case q.Sketch != "" || q.Reads > 0:
 		return because("of what a {sketch} estimates another pass makes its scores exact")
-	case q.passing():
-		return because("a stream of Arrow IPC passes once, unless a {temp-dir} is named to keep it in, and method %s reads its input twice", best.Name)
-	case q.Missing == missingPairwise && best.From == method.FromGraph:
-		return because("{missing} pairwise is for methods on the Gram matrix, and method %s needs every entry of a row", best.Name)
-	case q.excludes() && best.From == method.FromGraph && (q.Stats != "" || q.Sparse != ""):
-		return because("{auto-exclude} and {max-missing} cannot take columns out of whole rows as method %s sees them, in statistics or sparse", best.Name)
 	case q.Weight != "" && !best.Takes.Weight:
 		return because("{weight} is not for method %s", best.Name)
 	case q.MinGain != 0 && !best.Takes.MinGain:
@@ -129,77 +156,137 @@ func (r *run) instead(why error) *run {
 	return p
 }
 
-// selecting gathers for the method that then selects: the run's own, or the fallback.
+// selecting gathers for the method that then selects: the run's own, or the fallback. A statistics file is
+// opened once.
 func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
+	obtain := func(g *gatherer) (*gathered, error) { return g.obtain(ctx) }
 	if r.Stats != "" && r.plain != nil {
-		return r.selectingFrom(ctx)
-	}
-	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
-	e, err := g.obtain(ctx)
-	if err != nil && r.plain != nil && r.unserved(err) {
-		if err := g.states.Clear(); err != nil { // which are of no use to the other method
+		file, err := r.openStats(ctx, r.Stats)
+		if err != nil {
 			return nil, nil, err
 		}
-		p := r.instead(err)
-		g = &gatherer{run: p, from: p.From, plan: p.planSelection, passes: g.passes}
-		if e, err = g.obtain(ctx); err != nil {
-			return nil, nil, err
-		}
-		return g, e, nil
+		defer file.Close()
+		obtain = func(g *gatherer) (*gathered, error) { return g.fromFile(file) }
 	}
-	if err != nil {
+	g := newGatherer(r)
+	e, err := obtain(g) // what passes once is gone then
+	if err == nil || r.plain == nil || !r.unserved(err) || r.passing() {
+		return g, e, err
+	}
+	if err := g.states.Clear(); err != nil { // which are of no use to the other method
 		return nil, nil, err
 	}
-	return g, e, g.distrust(e)
+	passes := g.passes
+	g = newGatherer(r.instead(err))
+	g.passes = passes
+	e, err = obtain(g)
+	return g, e, err
 }
 
-// selectingFrom is selecting from a statistics file, which is opened once.
-func (r *run) selectingFrom(ctx context.Context) (*gatherer, *gathered, error) {
-	file, err := r.openStats(ctx, r.Stats)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	g := &gatherer{run: r, from: r.From, plan: r.planSelection}
-	var e *gathered
-	if file.Header.Kind != kindGraph && file.Header.Kind != kindSketchedGraph {
-		err = stream.Usagef("the statistics hold no anchor graph, which scan {method} %s makes", r.Name)
-	} else {
-		e, err = r.fromFile(file)
-	}
-	if err != nil && r.unserved(err) {
-		g.run = r.instead(err)
-		g.from, g.plan = g.From, g.planSelection
-		e, err = g.fromFile(file)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return g, e, g.distrust(e)
+// newGatherer gathers what the method selects from.
+func newGatherer(r *run) *gatherer {
+	return &gatherer{run: r, from: r.From, plan: r.planSelection, sample: r.Takes.Sample}
 }
 
-// distrust puts the fallback in place of the recommended method where the graph shows no
-// structure. It selects from the same statistics, whose moments take any scale.
-func (g *gatherer) distrust(e *gathered) error {
-	if g.plain == nil || e.graph == nil {
+// decideBySurvey looks at the sample of rows, if the method takes one, and settles by it the scale, if the request
+// leaves it open, and the method: without clusters beyond what the covariances explain, the fallback selects
+// from the same statistics, whose moments take any scale.
+func decideBySurvey(ctx context.Context, g *gatherer, e *gathered) (err error) {
+	if !g.Takes.Sample {
 		return nil
 	}
-	known := e.graph.Trust()
-	if known == (anchor.Trust{}) || known.Structured() {
+	g.note("looking at a sample of the rows")
+	scale := g.Scale
+	if isScaleOpen(g.run) {
+		scale = ""
+	}
+	if e.survey, err = lookAtSample(ctx, g, e, scale); err != nil {
+		return placed(err, e)
+	}
+	if isScaleOpen(g.run) {
+		g.scale, g.Scale = e.survey.Scale, e.survey.Scale.String()
+	}
+	if g.plain == nil {
+		return nil
+	}
+	g.why = stream.Textf("the recommended one; %v", e.survey.Why)
+	if !e.survey.Greedy {
 		return nil
 	}
 	from := g.run
 	g.run = from.plain
-	g.Stability = from.Stability
-	g.trust = known
-	g.why = stream.Textf("the graph of the rows shows no structure, so that method %s has nothing to go by", from.Name)
-	if from.Stats != "" {
-		g.why = stream.Textf("the graph of the rows in the statistics, which is of {scale} %s, shows no structure, so that method %s has nothing to go by; from the data other scales are tried, as scan {method} %[2]s {scale} %[3]s makes them", from.Scale, from.Name, otherScales(from.scale))
-	}
-	e.graph = nil
+	g.Stability, g.Stats, g.Seed = from.Stability, from.Stats, from.Seed
+	g.why = e.survey.WhyGreedy
 	if g.Stats == "" {
 		return nil
 	}
-	g.Stats = from.Stats // as it is called to people
 	return g.recorded(e)
+}
+
+// isScaleOpen reports whether the sample of rows tells the scale.
+func isScaleOpen(r *run) bool {
+	return r.Takes.Sample && r.asked.Scale == "" && r.scale != gram.ScaleRank && (r.plan == nil || r.plan.Options["scale"] == "")
+}
+
+// rowsToLookAt are the rows of a sample that the request asks to look at: statistics may keep more, and fewer rows are
+// the start of more.
+func rowsToLookAt(r *run, drawn anchor.Drawn) int {
+	if r.GraphRows > 0 {
+		return min(r.GraphRows, drawn.Len())
+	}
+	return drawn.Len()
+}
+
+// lookAtSample looks at the sample of rows in e, in a scale or, if it is "", in that which fits the columns.
+func lookAtSample(ctx context.Context, g *gatherer, e *gathered, scale string) (*survey.Survey, error) {
+	std, err := gram.NewStandardizer(e.profile, e.columns, gram.ScaleStandard, g.fill())
+	if err != nil {
+		return nil, err
+	}
+	if e.wanted != nil {
+		std.Keep(e.wanted)
+	}
+	drawn := anchor.Drawn(e.sample)
+	if e.sample == nil {
+		drawn = anchor.DrawnOf(e.wide, surveyRows(g.run, len(e.columns)), g.Seed)
+	}
+	sampled := anchor.TableOf(drawn, rowsToLookAt(g.run, drawn), std.Columns, g.Threads)
+	t := &survey.Table{Rows: sampled.Rows, Cols: sampled.Cols, Values: sampled.Values, Thin: sampled.CSR}
+	if t.Thin != nil && !survey.StaysThin(t.Rows, t.Cols) {
+		t.Dense()
+	}
+	for k, j := range std.Columns {
+		c := &e.profile.Columns[j]
+		t.Columns = append(t.Columns, survey.Column{Mean: std.Mean[k], Std: std.Std[k], Min: c.Min, Max: c.Max, Category: e.columns[j].Type == stream.CategoryType})
+		for i := k; i < len(t.Values); i += t.Cols {
+			if t.Values[i] != t.Values[i] {
+				t.Values[i] = std.Fill[k]
+			}
+		}
+	}
+	if t.Thin != nil {
+		for e, k := range t.Thin.Index {
+			if v := t.Thin.Value[e]; v != v {
+				t.Thin.Value[e] = std.Fill[k]
+			}
+		}
+	}
+	asked := g.Solver.(method.Surveyor).SurveyOptions()
+	s, err := survey.Look(ctx, t, survey.Options{
+		Scale: scale, Diffusion: asked.Diffusion, Neighbors: asked.Neighbors, Anchors: t.Rows,
+		Seed: g.Seed, Threads: g.Threads, Limit: e.plan.Solver,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// By column gathered, as what is constant in a half-sample is no feature of it.
+	if e.moments == nil && e.wide == nil {
+		e.thin = s.ThinColumnsOf(t)
+	}
+	shares := make([]float64, len(e.columns))
+	for k, j := range std.Columns {
+		shares[j] = s.Shares[k]
+	}
+	s.Shares = shares
+	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func choiceOf(t *testing.T, s *stream.Selection) string {
 // TestMethodWithoutName: the selection is that of the method that it names, by that very name,
 // and it says why it is this one.
 func TestMethodWithoutName(t *testing.T) {
-	clustered, noise, few := faces(300, 24, 1).write(t), chance(200, 40).write(t), faces(5, 12, 1).write(t)
+	clustered, noise, few := faces(300, 64, 1).write(t), chance(200, 64).write(t), faces(5, 64, 1).write(t)
 	for name, c := range map[string]struct {
 		q      Request
 		method string
@@ -47,15 +48,15 @@ func TestMethodWithoutName(t *testing.T) {
 	}{
 		"clusters":     {Request{Inputs: []string{clustered}}, methods.Recommended, "recommended"},
 		"scale":        {Request{Inputs: []string{clustered}, Scale: "none"}, methods.Recommended, "recommended"},
-		"graph option": {Request{Inputs: []string{clustered}, Options: method.Settings{"anchors": 60}}, methods.Recommended, "recommended"},
+		"graph option": {Request{Inputs: []string{clustered}, Options: method.Settings{"neighbors": 4}}, methods.Recommended, "recommended"},
 		"keep":         {Request{Inputs: []string{clustered}, Keep: []string{"px_1_1"}}, methods.Recommended, "recommended"},
-		"noise":        {Request{Inputs: []string{noise}}, methods.Fallback, "no structure"},
-		"noise, scale": {Request{Inputs: []string{noise}, Scale: "none"}, methods.Fallback, "no structure"},
-		"few rows":     {Request{Inputs: []string{few}}, methods.Fallback, "cannot be served"},
+		"noise":        {Request{Inputs: []string{noise}}, methods.Fallback, "no clusters"},
+		"noise, scale": {Request{Inputs: []string{noise}, Scale: "none"}, methods.Fallback, "no clusters"},
+		"few rows":     {Request{Inputs: []string{few}}, methods.Fallback, "too few for a graph"},
 		"weight":       {Request{Inputs: []string{clustered}, Weight: "px_0_0"}, methods.Fallback, "weight"},
 		"variance":     {Request{Inputs: []string{clustered}, Variance: 0.9}, methods.Fallback, "variance"},
 		"memory":       {Request{Inputs: []string{clustered}, Memory: programBytes + 8<<20}, methods.Fallback, "memory-limit"},
-		"pairwise":     {Request{Inputs: []string{clustered}, Missing: missingPairwise}, methods.Fallback, "pairwise"},
+		"pairwise":     {Request{Inputs: []string{clustered}, Missing: missingPairwise}, methods.Recommended, "recommended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.q.Variance == 0 {
@@ -66,7 +67,7 @@ func TestMethodWithoutName(t *testing.T) {
 				t.Fatalf("method %s: %q", s.Method, s.Why)
 			}
 			f := must.Get(Plan(t.Context(), c.q))(t)
-			if name != "noise" && name != "noise, scale" && f.Method != c.method || f.Why == "" {
+			if c.why != "no clusters" && c.why != "too few for a graph" && f.Method != c.method || f.Why == "" {
 				t.Errorf("planned: method %s: %q", f.Method, f.Why)
 			}
 			if s.Method == methods.Fallback {
@@ -81,34 +82,62 @@ func TestMethodWithoutName(t *testing.T) {
 	}
 }
 
-// TestTrustGoesWithStatistics: what is known of the graph is the same from the input and from
-// its statistics, whether the graph is trusted or not; statistics without a graph serve the fallback.
-func TestTrustGoesWithStatistics(t *testing.T) {
-	for name, table := range map[string]columns{"clusters": faces(300, 24, 1), "noise": chance(200, 40)} {
+// TestTrustOfCounts: counts are not compared with rows without clusters, and the selection does not say that they were.
+func TestTrustOfCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	words := columns{}
+	for j := range 60 {
+		words.Names = append(words.Names, fmt.Sprintf("w%02d", j))
+		words.Cols = append(words.Cols, make([]float64, 300))
+	}
+	for i := range 300 {
+		for range 4 { // of the 20 words of one of three subjects
+			words.Cols[i%3*20+rng.IntN(20)][i]++
+		}
+	}
+	s := selected(t, Request{Inputs: []string{words.write(t)}, K: 3})
+	if s.Method != methods.Recommended || !strings.Contains(s.Why, "counts") {
+		t.Fatalf("method %s: %q, want %s for counts", s.Method, s.Why, methods.Recommended)
+	}
+	if s.Trust == nil || s.Trust.Choice == nil || s.Trust.Dependence != nil || s.Trust.Clusters != nil {
+		t.Errorf("trust %+v, want that of the choice alone", s.Trust)
+	}
+}
+
+// TestSampleGoesWithStatistics: the choice, its scale and its trust are the same from the input, from statistics and from
+// the merged statistics of its shards, in the scale that the sample of rows tells and in another. Statistics without a
+// sample, as scans for another method make, serve the fallback.
+func TestSampleGoesWithStatistics(t *testing.T) {
+	for name, table := range map[string]columns{"clusters": faces(300, 64, 1), "noise": chance(200, 64)} {
 		t.Run(name, func(t *testing.T) {
 			in, dir := table.write(t), t.TempDir()
-			for _, gathered := range []string{methods.Recommended, ""} {
-				stats := filepath.Join(dir, "stats"+gathered+".ufs")
-				must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{in}, Method: gathered, Output: stats}}))(t)
-				s := selected(t, Request{Stats: stats, K: 3})
-				want := selected(t, Request{Inputs: []string{in}, K: 3})
-				if gathered == "" {
-					if s.Method != methods.Fallback || !strings.Contains(s.Why, "no anchor graph") {
-						t.Errorf("without a graph: method %s: %q", s.Method, s.Why)
+			scan := func(file, method, shard string) string {
+				path := filepath.Join(dir, file)
+				must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{in}, Method: method, Output: path}, Shard: shard}))(t)
+				return path
+			}
+			merged := filepath.Join(dir, "merged.ufs")
+			must.Get(Merge(t.Context(), MergeRequest{Files: []string{scan("1.ufs", "", "1/2"), scan("2.ufs", "", "2/2")}, Output: merged}))(t)
+			alike := func(a, b *stream.Chance) bool { // merged moments differ by rounding
+				return math.Abs(float64(a.Value-b.Value)) < 1e-12 && math.Abs(float64(a.Chance-b.Chance)) < 1e-12 && a.Trusted == b.Trusted
+			}
+			for _, scale := range []string{"", "none"} {
+				want := selected(t, Request{Inputs: []string{in}, K: 3, Scale: scale})
+				for _, stats := range []string{scan("named.ufs", methods.Recommended, ""), scan("unnamed.ufs", "", ""), merged} {
+					s := selected(t, Request{Stats: stats, K: 3, Scale: scale})
+					if s.Method != want.Method || s.Why != want.Why || !alike(s.Trust.Clusters, want.Trust.Clusters) || !alike(s.Trust.Dependence, want.Trust.Dependence) ||
+						s.Options["scale"] != want.Options["scale"] || !slices.EqualFunc(s.Selected, want.Selected, func(a, b stream.Selected) bool { return a.Name == b.Name }) {
+						t.Errorf("%s, scale %q: method %s, %q, %v, %v; from the input %s, %q, %v, %v", filepath.Base(stats), scale,
+							s.Method, s.Why, *s.Trust.Clusters, s.Selected, want.Method, want.Why, *want.Trust.Clusters, want.Selected)
 					}
-					continue
-				}
-				if s.Method != want.Method || *s.Trust.Graph != *want.Trust.Graph || (s.Method == methods.Recommended) != (s.Why == want.Why) {
-					t.Errorf("from statistics method %s, %q, %+v; from the input %s, %q, %+v", s.Method, s.Why, s.Trust.Graph, want.Method, want.Why, want.Trust.Graph)
-				}
-				// Another scale than that of the graph is not for the graph.
-				if other := selected(t, Request{Stats: stats, K: 3, Scale: "none"}); other.Method != methods.Fallback || other.Options["scale"] != "none" {
-					t.Errorf("another scale: method %s, %v", other.Method, other.Options)
 				}
 			}
+			if s := selected(t, Request{Stats: scan("greedy.ufs", methods.Fallback, ""), K: 3}); s.Method != methods.Fallback || !strings.Contains(s.Why, "no sample") {
+				t.Errorf("without a sample: method %s: %q", s.Method, s.Why)
+			}
 			named := selected(t, Request{Inputs: []string{in}, K: 3, Method: methods.Recommended})
-			if warned := strings.Contains(strings.Join(named.Warnings, "\n"), "permuted columns"); warned == named.Trust.Graph.Trusted || warned != (name == "noise") {
-				t.Errorf("trusted %v, warnings %q", named.Trust.Graph.Trusted, named.Warnings)
+			if warned := strings.Contains(strings.Join(named.Warnings, "\n"), "independent ones do"); warned == named.Trust.Dependence.Trusted || warned != (name == "noise") {
+				t.Errorf("dependence trusted %v, warnings %q", named.Trust.Dependence.Trusted, named.Warnings)
 			}
 		})
 	}
@@ -127,7 +156,7 @@ func TestFallbackForgets(t *testing.T) {
 	// As little as the matrix in full is planned with: less, and its rows would stand in for it.
 	for q.Memory = must.Get(Plan(t.Context(), q))(t).Memory.Smallest; must.Get(Plan(t.Context(), q))(t).Memory.Factor > 0; q.Memory += 1 << 16 {
 	}
-	if s := selected(t, q); s.Method != methods.Fallback || !strings.Contains(s.Why, "with missing values") || s.Passes != 3 {
+	if s := selected(t, q); s.Method != methods.Fallback || !strings.Contains(s.Why, "with missing values") || s.Passes != 2 {
 		t.Errorf("method %s after %d passes: %q", s.Method, s.Passes, s.Why)
 	}
 }

@@ -38,7 +38,7 @@ type Request struct {
 	Label            string   // the class column: never a feature
 	Weight           string   // column of row weights: never a feature
 	Sparse           string   // list columns of sparse rows, or a map: "indices,values[,features]" or "map[,features]"
-	Missing          string   // error (default), drop-row, mean, zero, pairwise (methods on the Gram matrix)
+	Missing          string   // mean (default), error, drop-row, zero, pairwise (methods on the Gram matrix)
 	Where            string   // a condition; only rows for which it is true take part: see chunkio.Options
 	// MaxMissing leaves out columns of which more than this share of the rows is missing; 0 warns above 0.5.
 	MaxMissing float64
@@ -60,7 +60,7 @@ type Request struct {
 	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files have the same columns
 	SkipBad     bool // leave out files that cannot be read, with a warning
 
-	Method  string          // default: methods.Recommended where it can be served, else methods.Fallback; Scan gathers for the latter
+	Method  string          // default: methods.Recommended, or methods.Fallback if a sample of the rows shows no clusters; Scan gathers for both
 	Options method.Settings // of the method, by name
 	// K is the number of features to select. Where neither that nor Variance nor MinGain is named,
 	// Select acts as for AutoK where that can be served, and takes DefaultK where not: see
@@ -86,7 +86,7 @@ type Request struct {
 	// is chosen, what is kept included.
 	Costs  string
 	Budget float64
-	Scale  string // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's
+	Scale  string // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's, or what a sample of the rows tells
 	// Stability keeps the statistics of so many hash shards of the rows apart, AnyShards a default
 	// number, so that Select can select from half-samples without reading rows again: Select says
 	// how often each feature is chosen, and how well the choices agree. 0 does without.
@@ -165,7 +165,7 @@ const (
 
 // MissingPolicies lists the values of Request.Missing, the default first.
 func MissingPolicies() []string {
-	return []string{missingError, missingDropRow, missingMean, missingZero, missingPairwise}
+	return []string{missingMean, missingError, missingDropRow, missingZero, missingPairwise}
 }
 
 // keptMissing are the policies under which statistics keep what is missing, and settle it.

@@ -159,7 +159,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 // A missing value under the policy that allows none is an error with its place, also where only
 // the kept rows say so.
 func TestMissingValuesOfKeptRows(t *testing.T) {
-	all := keptBy(t, Request{Inputs: []string{faces(300, 24, 5).holes(50).write(t)}, Method: "eufs"}, 200, 2, 1)
+	all := keptBy(t, Request{Inputs: []string{faces(300, 24, 5).holes(50).write(t)}, Method: "eufs", Missing: missingError}, 200, 2, 1)
 	_, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3})
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing) || bad.Path != all || bad.Row < 0 || !strings.HasPrefix(bad.Column, "px_") || bad.Remedy.Format == "" {

@@ -33,8 +33,8 @@ type ScanRequest struct {
 }
 
 // Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
-// profile, the Gram matrix and the histograms, and the anchor graph where the method works from
-// one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
+// profile, the Gram matrix and the histograms, a sample of rows where the method looks at one, as the default does, and the
+// anchor graph where it works from one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	r, piece, err := q.settleScan(ctx)
 	if err != nil {
@@ -80,12 +80,15 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer e.close()
+	if !q.ProfileOnly { // which only counts
+		tellFilled(r, listFilled(r, e))
+	}
 	if r.profile != nil && r.plan == nil {
 		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
-			e.warnings = append(e.warnings, stream.Textf("the graph of the rows in {scale} %s shows no more structure than that of a copy with permuted columns; of the other scales a scan tries none: name {scale} %s", r.Scale, otherScales(r.scale)))
+			e.warnings = append(e.warnings, stream.Textf("the graph of the rows in {scale} %s shows no more structure than that of a copy with permuted columns; try another {scale}", r.Scale))
 		}
 	}
 	if err := e.writeStats(ctx, r.Output, r.Spelling); err != nil {
@@ -104,7 +107,7 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if err := q.keepsAll("scan"); err != nil {
 		return nil, piece, err
 	}
-	if r, err = q.settle(ctx); err != nil {
+	if r, err = settleGathering(ctx, q.Request); err != nil {
 		return nil, piece, err
 	}
 	if err := r.keepSample(q); err != nil {
@@ -179,6 +182,8 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 		}
 	case r.From == method.FromGraph:
 		g.from = method.FromGraph
+	default:
+		g.sample = r.Takes.Sample
 	}
 	g.plan = r.planScan(g.from, g.sample)
 	return g

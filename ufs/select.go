@@ -86,9 +86,6 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		return nil, r.blamed(err)
 	}
 	r = g.run
-	if r.why.Format != "" {
-		r.note("method %s: %v", r.Name, r.why)
-	}
 	var spooled int64
 	if e.source != nil && r.From != method.FromRows && !e.plan.OutOfCore { // not read again
 		spooled = e.source.Spooled()
@@ -98,16 +95,27 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	room.For(e.plan.Solver)
 	s = &stream.Selection{
-		Method: r.Name, Why: r.why.Spell(r.Spelling), Seed: r.Seed, Version: Release,
-		Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.places,
-		Options: r.record(e), Inputs: e.inputs, Table: e.table, Converged: true,
+		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.places,
+		Inputs: e.inputs, Table: e.table, Converged: true,
 		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
 	}
 	if err := r.tidy(e, s); err != nil {
 		return nil, err
 	}
-	g.judgeGraph(e, s)
+	filled := listFilled(r, e)
+	s.Filled = describeFilled(r, filled)
+	tellFilled(r, filled)
 	solving := time.Now()
+	if err := decideBySurvey(ctx, g, e); err != nil {
+		return nil, r.blamed(err)
+	}
+	r = g.run
+	if r.why.Format != "" {
+		r.note("method %s: %v", r.Name, r.why)
+	}
+	s.Method, s.Why, s.Seed, s.Options = r.Name, r.why.Spell(r.Spelling), r.Seed, r.record(e)
+	g.judgeGraph(e, s)
+	judgeSample(g, e, s)
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 		return nil, r.blamed(err)

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -45,9 +44,8 @@ type run struct {
 
 	selects bool // the method is to select, which may take several passes
 
-	why   stream.Text  // this method runs, where the request named none
-	plain *run         // of methods.Fallback, where this is of the recommended method for a request that named none
-	trust anchor.Trust // in a graph that was given up for lack of it
+	why   stream.Text // this method runs, where the request named none
+	plain *run        // of methods.Fallback, where this is of the recommended method for a request that named none
 
 	groups *grouping // of the columns
 	prices *pricing
@@ -117,9 +115,7 @@ func (q *Request) input() error {
 	if q.Sparse != "" && len(q.Columns)+len(q.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
 	}
-	if q.Missing == "" {
-		q.Missing = missingError
-	}
+	q.Missing = cmp.Or(q.Missing, missingMean)
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
@@ -257,7 +253,7 @@ func (q *Request) check(spec method.Spec) error {
 		return stream.Usagef("{min-gain} %v: want a share above 0 and below 1, as 0.01", q.MinGain)
 	case q.MinGain > 0 && (q.AutoK || q.Variance > 0):
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
-	case q.MinGain > 0 && !takes.MinGain && spec.From != method.FromGraph:
+	case q.MinGain > 0 && !takes.MinGain && !takes.Sample && spec.From != method.FromGraph:
 		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
 	case len(q.Keep) > 0 && !takes.Keep && takes.Turns:
 		return stream.Usagef("{keep} is not for method %s, which chooses every feature by itself", spec.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -43,6 +44,9 @@ func (r *run) defaultSize(why stream.Text) {
 // planSelection plans selecting from ds. Where the number of features is open, and finding out how
 // many are worth keeping takes more memory than there is, it becomes the default.
 func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
+	if r.autoSize && samplesAlone(r, ds) {
+		r.withDefaultSize(stream.Textf("that rests on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
+	}
 	if !r.autoSize {
 		return r.planMethod(ds)
 	}

@@ -77,6 +77,12 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 	}
 	own := *e
 	own.moments, own.graph, own.profile, own.hashed = moments, graph, &moments.Profile, nil
+	if g.Takes.Sample {
+		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.hashed.moments))) })
+		if own.survey, err = lookAtSample(ctx, g, &own, g.Scale); err != nil {
+			return half{}, err
+		}
+	}
 	t, err := g.take(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
 	if err != nil {
 		return half{}, err

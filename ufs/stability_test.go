@@ -112,7 +112,7 @@ func stableCases(t *testing.T) map[string]struct {
 		"a share":       {Request{Method: "greedy", Variance: 0.7}, someRows{at: everyRow}},
 		"partgreedy":    {Request{Method: "partgreedy", K: 5, Keep: []string{"x007"}}, someRows{at: everyRow}},
 		"graphgreedy":   {Request{Method: "graphgreedy", K: 5, Scale: "none", Options: graph}, someRows{at: everyRow}},
-		"align":         {Request{Method: "align", K: 5, Scale: "none", Options: graph}, someRows{at: everyRow}},
+		"align":         {Request{Method: "align", K: 5, Scale: "none"}, someRows{at: everyRow}},
 		"pairwise":      {Request{Method: "greedy", K: 5, Missing: "pairwise"}, someRows{at: everyRow, holes: 11}},
 		"sfufs":         {Request{Method: "sfufs", K: 5, Scale: "none", Options: graph}, someRows{at: everyRow}},
 	}
@@ -122,6 +122,9 @@ func stableCases(t *testing.T) map[string]struct {
 // each half, and the selection itself is that without stability.
 func TestStabilityTwin(t *testing.T) {
 	for name, c := range stableCases(t) {
+		if name == "align" { // whose sample and surrogates go by the rows' positions, which the file of a half has others of
+			continue
+		}
 		q := c.q
 		shards := 4 // six halves
 		if name == "greedy" {
@@ -282,7 +285,7 @@ func mergedHalves(t *testing.T, name string, q Request, want *stream.Selection) 
 			_, err = Merge(t.Context(), MergeRequest{Files: parts, Output: all, Memory: short.Need})
 		}
 		must.Do(t, err)
-		from := Request{Stats: all, Stability: AnyShards, Method: q.Method, K: q.K, Variance: q.Variance, Keep: q.Keep, Weight: q.Weight}
+		from := Request{Stats: all, Stability: AnyShards, Method: q.Method, Scale: q.Scale, K: q.K, Variance: q.Variance, Keep: q.Keep, Weight: q.Weight}
 		got := selected(t, from)
 		if a, b := namesOf(got), namesOf(want); a != b || *got.Stability != *want.Stability {
 			t.Errorf("%s: merged %s with %+v, want %s with %+v", name, a, got.Stability, b, want.Stability)

@@ -17,8 +17,8 @@ import (
 
 // The sections of a statistics file: every one has the profile, files of kind "gram"
 // the moments too, and of kind "graph" the anchor graph as well; files of kind "sketch" have a sketch
-// of the rows, of kind "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. A profile may have a
-// sample of rows for anchors, and one of rows for methods that iterate over them, which is drawn
+// of the rows, of kind "graph-sketch" the graph and a sketch of the rows' weights on its anchors too. Files of kind "gram"
+// have a sample of rows too if a method wants to look at one. A profile may have such a sample for anchors, and one of rows for methods that iterate over them, which is drawn
 // before rows are dropped and knows row groups and kinds of missing values. Files of scan and merge have histograms beside moments, those of
 // earlier versions have none; programs of earlier versions pass over that section. Statistics of
 // hash shards stand beside those of the whole, which is their sum, for whom wants half-samples.
@@ -298,12 +298,12 @@ func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
 	return graphBytes(int(m), len(e.columns), int(k), workers, shards), nil
 }
 
-// readSample reads the sample of rows of a profile, if it has one, within so many bytes.
+// readSample reads the sample of rows beside a profile or moments, if there is one, within so many bytes.
 func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
 	}
-	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit})
+	e.sample = anchor.NewSampler(len(e.columns), anchor.SamplerOptions{Limit: limit, Entries: e.moments != nil && e.options["sparse"] != ""})
 	return readSection(r, sampleSection, e.sample)
 }
 

@@ -109,6 +109,7 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 		return nil, err
 	}
 	defer found.close()
+	tellFilled(r, listFilled(r, found))
 	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill(), Plain: true}); err != nil {
 		return nil, placed(err, found)
 	}

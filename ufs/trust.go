@@ -18,6 +18,20 @@ func (r *run) judged() bool {
 	return r.From == method.FromGram && r.Takes.Reconstructs && !r.many && !r.unjudged
 }
 
+// trustAligned puts into the selection how the method's choice compares with random ones by its own criterion.
+func trustAligned(t *trial, chance *stream.Chance) {
+	if chance == nil || t.many || t.unjudged || t.candidates.bound {
+		return
+	}
+	if t.s.Trust == nil {
+		t.s.Trust = new(stream.Trust)
+	}
+	if t.s.Trust.Choice = chance; !chance.Trusted {
+		t.warn("the chosen features reach an alignment of %.2f with the clusters, and random ones %.2f (better than %s of them): the choice is no better than chance; do not rely on it, or choose {method} %s",
+			float64(chance.Value), float64(chance.Chance), share(float64(*chance.Beats)), methods.Fallback)
+	}
+}
+
 // trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	// Random features are no measure of a choice that is bound to groups, costs or what may be chosen.

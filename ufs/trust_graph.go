@@ -2,21 +2,55 @@ package ufs
 
 import (
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// judgeSample puts into s what a sample of the rows tells of dependence and clusters, if the run looked at one, and warns
+// if there is none that the method could go by.
+func judgeSample(g *gatherer, e *gathered, s *stream.Selection) {
+	if e.survey == nil {
+		return
+	}
+	compare := func(t survey.Test, measure string) *stream.Chance {
+		if t.Chance == 0 { // a single column, too few rows, or sparse ones, which nothing is compared with
+			return nil
+		}
+		return &stream.Chance{Measure: measure, Value: stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.Trusted}
+	}
+	d := compare(e.survey.Dependence, "mean squared correlation of two columns in a sample of the rows, against independent columns")
+	measure := "sum of the leading eigenvalues of the graph of a sample of the rows"
+	if e.survey.ByShares {
+		measure = "mean share of a column that the graph of a sample of the rows explains"
+	}
+	c := compare(e.survey.Clusters, measure+", against rows of the same covariance without clusters")
+	if d == nil && c == nil {
+		return
+	}
+	if s.Trust == nil {
+		s.Trust = new(stream.Trust)
+	}
+	s.Trust.Dependence, s.Trust.Clusters = d, c
+	warn := func(format string, args ...any) {
+		s.Warnings = append(s.Warnings, stream.Textf(format, args...).Spell(g.Spelling))
+	}
+	switch {
+	case d != nil && !d.Trusted:
+		warn("the columns go together no more than independent ones do: no choice of them stands for the others")
+	case c != nil && !c.Trusted && g.Takes.Sample:
+		warn("the rows show no clusters beyond what the covariances of the columns explain, and method %s goes by clusters: choose {method} %s", g.Name, methods.Fallback)
+	}
+}
+
 // judgeGraph says in s what is known of the trust in the graph that e holds, or held, and warns
 // where there is none.
 func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
-	t := g.trust
-	if e.graph != nil && g.From == method.FromGraph {
-		t = e.graph.Trust()
-	}
-	if t == (anchor.Trust{}) {
+	if e.graph == nil || g.From != method.FromGraph || e.graph.Trust() == (anchor.Trust{}) {
 		return
 	}
+	t := e.graph.Trust()
 	if s.Trust == nil {
 		s.Trust = new(stream.Trust)
 	}
@@ -39,9 +73,7 @@ func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
 	case t.Structured():
 		warn("few rows for so many columns: on their graph %d features reach an alignment of %.2f, and %.2f on that of a copy with permuted columns; trust the first %d (%.2f against %.2f), and no order behind them, or choose {method} %s",
 			t.Features, t.Value, t.Chance, t.Few, t.FewValue, t.FewChance, methods.Fallback)
-	case g.From == method.FromGraph:
-		warn("the graph of the rows shows no more structure than that of a copy with permuted columns (alignment %.2f against %.2f): do not trust the choice; choose {method} %s", t.FewValue, t.FewChance, methods.Fallback)
 	default:
-		warn("the graph of the rows shows no more structure than that of a copy with permuted columns (alignment %.2f against %.2f): no clusters are to be expected of these features", t.FewValue, t.FewChance)
+		warn("the graph of the rows shows no more structure than that of a copy with permuted columns (alignment %.2f against %.2f): do not trust the choice; choose {method} %s", t.FewValue, t.FewChance, methods.Fallback)
 	}
 }

@@ -20,7 +20,7 @@ func (t *trial) appraise(order []int) {
 	switch {
 	case t.From == method.FromGraph && t.whole != nil && t.Graph.Held == nil:
 		c.Matrix, c.Rows = t.whole, t.Graph.Rows
-	case t.From == method.FromGram && t.Takes.Reconstructs && t.Gram != nil && t.Gram.Held == nil: // others may have used it up
+	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil: // others may have used it up
 		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.offset(), t.Gram.Weight
 	default:
 		return

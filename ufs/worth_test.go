@@ -142,7 +142,7 @@ func TestMinGain(t *testing.T) {
 		{Request{Method: "partgreedy"}, true},
 		{Request{Method: "graphgreedy", Options: method.Settings{"anchors": 30}}, true},
 		{Request{Method: "graphgreedy", Options: method.Settings{"anchors": 30, "target": "spectral", "clusters": 6}}, true},
-		{Request{Method: "align", Options: method.Settings{"anchors": 30}}, false},
+		{Request{Method: "align"}, false},
 		{Request{Method: "laplacian", Options: method.Settings{"anchors": 30}}, false},
 	} {
 		q := c.q

@@ -130,6 +130,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}
 	t.appraise(order)
+	trustAligned(t, r.Chance)
 	if err := t.trustChoice(ctx, order); err != nil {
 		return err
 	}

@@ -244,7 +244,7 @@ func withoutHistograms(t *testing.T, path, to string) string {
 		t.Fatalf("%s has no histograms", path)
 	}
 	sections := []chunkio.Section{{Name: "of the future", Body: section{strings.NewReader("what it may be")}}}
-	for _, name := range []string{"profile", "moments", "positions"} {
+	for _, name := range []string{"profile", "moments", "positions", "sample"} {
 		body, err := r.SectionReader(name)
 		if err != nil {
 			t.Fatal(err)

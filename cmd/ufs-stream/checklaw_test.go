@@ -63,7 +63,7 @@ func TestCheckNeverSaysFalselyThatAllIsWell(t *testing.T) {
 			file, same := scanned("same", names, values)
 			_, other := driftTable(shape.kind, seed, 11, shape.rows, shape.columns, shape.factors)
 			_, fresh := scanned("fresh", names, other)
-			for _, method := range []string{"", "--method greedy", "--method laplacian", "--method mcfs", "--method mcfs --scale none", "--scale none"} {
+			for _, method := range []string{"", "--method greedy", "--method laplacian", "--method mcfs", "--method mcfs --scale none", "--method align --scale none"} {
 				flags := []string{"select", file, "-k", strconv.Itoa(shape.keep), "-o", at("sel.json")}
 				must(t, append(flags, strings.Fields(method)...)...)
 				chosen := readNames(t, at("sel.json"))

@@ -16,7 +16,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/planted"
 	"github.com/ufs-stream/ufs-stream/internal/program"
 	"github.com/ufs-stream/ufs-stream/internal/screen"
-	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -79,9 +78,9 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
 		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
 		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
-	p.Printf("$ ufs-stream select %s -k %d --method %s --seed %d\n\n", path, k, methods.Fallback, max(q.Seed, 1))
+	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Seed, 1))
 
-	q.Inputs, q.K, q.Method = []string{path}, k, methods.Fallback // the answer is of what explains the rest
+	q.Inputs, q.K = []string{path}, k
 	s, err := ufs.Select(ctx, q)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func labelled(t *testing.T, n int) (path, sel string) {
 	}
 	path, sel = filepath.Join(dir, "g.parquet"), filepath.Join(dir, "sel.json")
 	writeSource(t, path, src, chunkio.WriteOptions{RowGroupRows: 50, Label: func(p int64) int32 { return int32(class[p]) }})
-	must(t, "select", path, "--label", "label", "--anchors", fmt.Sprint(min(n, 100)), "-k", "6", "-o", sel)
+	must(t, "select", path, "--label", "label", "-k", "6", "-o", sel)
 	return path, sel
 }
 
@@ -79,7 +79,7 @@ func TestEvalJSON(t *testing.T) {
 	raw := *decoded[map[string]any](t, "eval", path, "--selection", sel, "--label", "label", "-k", "2,6")
 	for key, want := range map[string]any{
 		"schema": "ufs-stream/eval/v1", "protocol": "greedy", "runs": 20.0, "restarts": 10.0, "clusters": 3.0, "label": "label",
-		"scale": "none", "reconstruction_scale": "standard", "seed": 1.0, "rows": 150.0, "rows_used": 150.0, "sampled": false, "features": 12.0,
+		"scale": "none", "reconstruction_scale": "pareto", "seed": 1.0, "rows": 150.0, "rows_used": 150.0, "sampled": false, "features": 12.0,
 	} {
 		if raw[key] != want {
 			t.Errorf("%s is %v, want %v", key, raw[key], want)

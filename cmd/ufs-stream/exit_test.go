@@ -111,7 +111,7 @@ func TestExitCodes(t *testing.T) {
 		{"select " + at("nofiles"), exit.Data, "nofiles"},
 		{"select " + good + " " + other, exit.Data, "other.parquet"},
 		{"select " + constant, exit.Data, "constant"},
-		{"select " + holes, exit.Data, "missing value"},
+		{"select --missing error " + holes, exit.Data, "missing value"},
 		{"select --missing drop-row " + holes, exit.Data, "all dropped"},
 		{"select --stats " + badStats, exit.Data, "damaged.ufs"},
 		{"merge " + good + " " + stats + " -o " + at("m.ufs"), exit.Data, "statistics"},

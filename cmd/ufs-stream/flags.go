@@ -48,8 +48,8 @@ func (f *requestFlags) input(fs *pflag.FlagSet) {
 	fs.BoolVar(&q.UnionByName, "union-by-name", false, unionUsage)
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
 	fs.BoolVar(&q.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
-	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "with --missing mean, zero or pairwise: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
-	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: error, drop-row, mean (fill with the column's mean over the whole input), zero, pairwise (greedy family: each covariance over the rows that have both columns)")
+	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "unless --missing is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
+	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; what is filled is counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.lake(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
@@ -114,7 +114,7 @@ func (f *requestFlags) method(fs *pflag.FlagSet) {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
-	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s where it can be served, else %s; scan gathers for the latter)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
+	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
 	fs.VarP((*howMany)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
@@ -212,6 +212,9 @@ func defaultScales(all []method.Spec) string {
 	of := make(map[string][]string)
 	for _, s := range all {
 		scale := s.Scale.String()
+		if s.Takes.Sample {
+			scale = "the one that a sample of the rows tells"
+		}
 		if of[scale] == nil {
 			scales = append(scales, scale)
 		}

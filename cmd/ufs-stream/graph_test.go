@@ -64,11 +64,11 @@ func TestGraphShards(t *testing.T) {
 		shape, methods string
 		shards         int
 	}{
-		{"--missing drop-row --scale standard --anchors 150", "graphgreedy,align,sfufs,fufs,laplacian,mcfs,spec,jelsr,ndfs,u2fs,socfs", 7},
+		{"--missing drop-row --scale standard --anchors 150", "graphgreedy,sfufs,fufs,laplacian,mcfs,spec,jelsr,ndfs,u2fs,socfs", 7},
 		{"--missing mean --anchor-method kmeans --anchors 30", "graphgreedy,sfufs", 2},
 		{"--missing zero --seed 7 --neighbors 3 --anchors 150", "graphgreedy,laplacian", 3},
 		{"--exclude x002,x003,x004 --scale unit", "sfufs,mcfs", 2},
-		{"--exclude x002,x003 --scale minmax --anchors 150", "graphgreedy,align,mcfs", 4}, // x004 has no value at all
+		{"--exclude x002,x003 --scale minmax --anchors 150", "graphgreedy,mcfs", 4}, // x004 has no value at all
 	} {
 		shape := strings.Fields(c.shape)
 		all := scanShards(t, c.shards, slices.Concat(shape, []string{in, "--method", "sfufs"})...)

@@ -82,7 +82,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{read + " --max-iter 0", exit.Usage, "want 1 or more"},
 		{read + " -k 49", exit.Usage, "more than the 48 features"},
 		{"path --method mcfs " + in, exit.Usage, "no curve"},
-		{"select --method sfufs " + holes, exit.Data, `column "x002", row 0`},
+		{"select --method sfufs --missing error " + holes, exit.Data, `column "x002", row 0`},
 		{"select --method laplacian --scale none --columns x000,x00[5-9] --missing error " + holes, exit.Done, ""},
 
 		{"select --method sfufs " + constant, exit.Data, "constant.parquet: no usable feature"},

@@ -183,7 +183,7 @@ func TestSentinels(t *testing.T) {
 				t.Errorf("%s: %d nulls, recorded %v; want %d, %s", filepath.Base(file), nulls, s.Options["null-values"], n/20, value)
 			}
 		}
-		ends(t, exit.Data, "missing value", "select", parquet, "-k", "3", "--method", "greedy", "--null-values", value)
+		ends(t, exit.Data, "missing value", "select", parquet, "-k", "3", "--method", "greedy", "--missing", "error", "--null-values", value)
 	}
 }
 

@@ -27,11 +27,16 @@ type kind struct {
 
 func guideText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `Which method when. Without --method the program takes %s where the graph of the rows
-can be trusted, else %s, and says why. For a few columns that stand in for a table choose
-%[2]s; path shows what each further feature is worth, and -k auto stops where chance begins.
+	fmt.Fprintf(&b, `Which method when. Without --method the program reads once and looks at a sample of the rows
+(--graph-rows). If they have clusters beyond what the covariances of the columns explain it
+takes %s, else, and of fewer than 40 columns whose units differ, %s; the scale goes by whether the columns share
+a unit. It says which and why. docs/methods.md has the rules, and what they cannot see.
 
-Below, n rows, d features, m anchors (all rows up to 2,000, else 2,000), k features chosen.
+For a few columns that stand in for a table choose %[2]s; path shows what each further feature
+is worth, and -k auto stops where chance begins.
+
+Below, n rows, d features, k features chosen, and m anchors (all rows up to 2,000, else 2,000),
+or for %[1]s the rows of its sample.
 plan says what a method takes on your data. What is said of random features and of
 public sets was measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
 bench/results/quality.md. Whether a choice on your data is better than chance, select

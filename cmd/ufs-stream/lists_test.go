@@ -55,7 +55,7 @@ func TestListsOfOtherLength(t *testing.T) {
 	text := arrowLists(t, []int{2, 2, 2, 2, 2}, []int{2, 3, 1, 2})
 	odd := write(t, at("odd.arrows"), text)
 	sel := at("sel.json")
-	must(t, "select", even, "--columns", "v", "-k", "2", "-o", sel)
+	must(t, "select", even, "--columns", "v", "--method", "greedy", "-k", "2", "-o", sel)
 
 	for _, args := range [][]string{{"inspect", odd}, {"inspect", "--scan", odd}, {"select", odd, "-k", "1"}} {
 		if out := must(t, args...); !strings.Contains(out, "lists of varying length") {

@@ -232,7 +232,7 @@ func TestConfigMistakes(t *testing.T) {
 		"memory-limit: lots":   ":1: --memory-limit lots: want a size",
 		"memory-limt: 4GiB":    ":1: there is no flag --memory-limt to have a default; did you mean memory-limit?",
 		"version: 3":           ":1: there is no flag --version to have a default",
-		"missing: \"nothing\"": ":1: --missing nothing: want error",
+		"missing: \"nothing\"": ":1: --missing nothing: want mean",
 	} {
 		write(t, config, text)
 		ends(t, exit.Usage, config+says, "select", in[0], "--config", config)

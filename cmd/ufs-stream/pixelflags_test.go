@@ -56,7 +56,7 @@ func TestPixelsExitCodes(t *testing.T) {
 		{flags + "--scale none " + negative, exit.Data, "px_1_2"},
 		{flags + "--scale none --missing mean " + negative, exit.Data, "takes no negative values"},
 		{flags + negative, exit.Done, ""},
-		{flags + holes, exit.Data, "px_1_2"},
+		{flags + "--missing error " + holes, exit.Data, "px_1_2"},
 		{flags + "--missing mean " + holes, exit.Done, ""},
 		{flags + "--missing zero --scale none " + holes, exit.Done, ""},
 		{flags + "--missing drop-row " + holes, exit.Done, ""},

@@ -143,9 +143,7 @@ func (c *cli) selectionTable(w *screen.Page, s *stream.Selection) {
 	if s.Why != "" {
 		w.Printf("method %s: %s\n", s.Method, s.Why)
 	}
-	if s.Trust != nil && s.Trust.Graph != nil {
-		graphLine(w, s.Trust.Graph)
-	}
+	trustLines(w, s.Trust)
 	if s.Size != nil && s.Options["k"] == "auto" {
 		w.Printf("k = %s\n", autoSize(s))
 	}
@@ -244,13 +242,28 @@ func agreementLine(w *screen.Page, a *stream.Agreement) {
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
 }
 
-// graphLine says how far the graph can be trusted.
-func graphLine(w *screen.Page, c *stream.Chance) {
-	verdict := "trusted"
-	if !c.Trusted {
-		verdict = "not trusted"
+// trustLines say how far the graph of the rows can be trusted, and what a sample of the rows shows.
+func trustLines(w *screen.Page, t *stream.Trust) {
+	if t == nil {
+		return
 	}
-	w.Printf("graph of the rows: %s (alignment %.2f, and %.2f by chance)\n", verdict, float64(c.Value), float64(c.Chance))
+	line := func(format, yes, no string, c *stream.Chance) {
+		if c == nil {
+			return
+		}
+		verdict := yes
+		if !c.Trusted {
+			verdict = no
+		}
+		w.Printf(format+"\n", verdict, float64(c.Value), float64(c.Chance))
+	}
+	line("graph of the rows: %s (alignment %.2f, and %.2f by chance)", "trusted", "not trusted", t.Graph)
+	line("columns: %s (mean squared correlation %.2g, and %.2g by chance)", "go together", "independent", t.Dependence)
+	of := "eigenvalues of their graph"
+	if t.Clusters != nil && strings.HasPrefix(t.Clusters.Measure, "mean share") {
+		of = "their graph explains of a column"
+	}
+	line("rows: %s ("+of+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
 // Lists at the foot of the table are cut to this many lines without -v.

@@ -80,7 +80,7 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " -k 49", exit.Usage, "more than the 48 features"},
 
 		{"select --method eufs --clusters 3 " + constant, exit.Data, "no usable feature"},
-		{"select --method eufs --clusters 3 " + holes, exit.Data, "holes.parquet"},
+		{"select --method eufs --clusters 3 --missing error " + holes, exit.Data, "holes.parquet"},
 		{"select --method eufs --clusters 3 --missing drop-row " + holes, exit.Done, ""},
 		{"select --method eufs --clusters 3 --missing drop-row --sample 30 " + holes, exit.Done, "that --missing drop-row leaves are used"},
 		{"select --method hufs --clusters 3 --missing mean " + holes, exit.Done, ""},

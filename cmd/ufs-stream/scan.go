@@ -14,9 +14,9 @@ func newScan(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan INPUT… | --plan JOB.plan.json -o FILE.ufs",
 		Short: "Gather the statistics of the input, or of a shard of it, into a file",
-		Long: `Gather mergeable statistics into one file: enough to select from with any --scale,
---method and -k of the greedy family. Parts can be scanned on many machines and added
-with merge; the selection is that of the whole. With --method of a graph method (sfufs,
+		Long: `Gather mergeable statistics into one file: enough to select from with the default or any
+--scale, --method and -k of the greedy family. Parts can be scanned on many machines and
+added with merge; the selection is that of the whole. With --method of a graph method (sfufs,
 graphgreedy, …) the statistics of its anchor graph come along; parts then need one
 profile of the whole, which has the scaling and the anchors. INPUT is as in select.
 

@@ -62,7 +62,8 @@ lose leading zeros, a phone number's plus or digits are text (--types, --text an
 --columns overrule that). A value behind the first MiB that does not fit is an error with its
 line. Empty fields are nulls, and so is what pandas takes for one (NA, N/A, #N/A, NaN, NULL, None,
 <NA>, …), but in columns of text. --null-values LIST is in place of those, for columns of text
-too; numbers in it, as -999, are missing values of the features of every format. CSV is separated
+too; numbers in it, as -999, are missing values of the features of every format. What is missing is
+filled by its column's mean, and counted on standard error; --missing says otherwise. CSV is separated
 by commas, tabs, semicolons or bars, whichever its first row has most of. Nested members of JSON
 are columns a.b and a[0], objects with ever new keys a map for --sparse; columns of arrays are
 x[0], x[1], …, or the fields of a structured type.
@@ -87,7 +88,7 @@ secret into a URL. Results (-o) go to such places as well.
   ufs-stream select data/*.parquet -k 50
   ufs-stream select 's3://bucket/events/*.parquet' -k 50 -o s3://bucket/sel.json
   ufs-stream select s3://bucket/table --as-of 2026-01-31 --where "site in ('a', 'b')"
-  ufs-stream select data --label class --missing mean --variance 0.95 -o sel.json
+  ufs-stream select data --label class --variance 0.95 -o sel.json
   ufs-stream select --stats all.ufs -k 50 --format names
   ufs-stream select --stats all.ufs                        (as many as are worth keeping)
   ufs-stream select --stats all.ufs --min-gain 0.01        (until the next adds less than 1 %)

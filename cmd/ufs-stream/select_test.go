@@ -77,8 +77,8 @@ func TestMessy(t *testing.T) {
 			t.Errorf("%s: no warning about identifiers: %q", missing, s.Warnings)
 		}
 	}
-	ends(t, exit.Data, "column", "select", path, "--label", "label")
-	ends(t, exit.Data, "row ", "select", path, "--label", "label")
+	ends(t, exit.Data, "column", "select", path, "--label", "label", "--missing", "error")
+	ends(t, exit.Data, "row ", "select", path, "--label", "label", "--missing", "error")
 }
 
 // TestSelectionShape holds the names, order and kinds of the JSON form: programs
@@ -224,7 +224,7 @@ func TestProgressJSON(t *testing.T) {
 	if r.code != exit.Done || strings.Count(r.out, "\n") != 3 {
 		t.Fatalf("exit code %d, %q", r.code, r.out)
 	}
-	if last := lastProgress(t, r.err); last.Event != "pass" || last.Rows != 600 || last.Total != 600 || last.Pass != 2 || last.Bytes == 0 {
+	if last := lastProgress(t, r.err); last.Event != "pass" || last.Rows != 600 || last.Total != 600 || last.Pass != 1 || last.Bytes == 0 {
 		t.Errorf("the last line: %+v", last)
 	}
 	if r := invoke("select", in, "-k", "3", "--progress", "tty", "-q"); r.err != "" {

@@ -213,7 +213,7 @@ func TestSmallestLimitOfRounds(t *testing.T) {
 // plan says so, before any round; not where they are filled, nor of a column that has none at all.
 func TestPlanForeseesMissingValues(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
-	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col": "in 2 columns (flag,late_f)", "d_clean,null_col": "", "d_clean,flag --missing mean": ""} {
+	for columns, want := range map[string]string{"flag,d_clean,late_f,null_col --missing error": "in 2 columns (flag,late_f)", "d_clean,null_col --missing error": "", "d_clean,flag --missing mean": "", "d_clean,flag": ""} {
 		args := append([]string{"plan", path, "-o", filepath.Join(t.TempDir(), "job.plan.json"), "--columns"}, strings.Fields(columns)...)
 		r := invoke(args...)
 		if got := strings.Contains(r.err, "values are missing in"); r.code != exit.Done || got != (want != "") || !strings.Contains(r.err, want) {

@@ -146,7 +146,7 @@ func TestShardsOfAPlanAddUp(t *testing.T) {
 				sameAnswer(t, selection(t, "--stats", mergedShards(t, plan, n, round...), "-k", "6"), want)
 			}
 			if c.in == whole && c.plan == "" {
-				sameAnswer(t, selection(t, "--plan", plan, "-k", "6"), selection(t, c.in, "-k", "6", "--method", "greedy"))
+				sameAnswer(t, selection(t, "--plan", plan, "-k", "6"), selection(t, c.in, "-k", "6"))
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestPlanSettlesFlags(t *testing.T) {
 	graph := planOf(t, in, "--method", "sfufs")
 	var all []outcome
 	for _, flags := range []string{
-		"--label x002", "--weight x003", "--sparse a,b", "--where x001>0", "--missing mean", "--columns x00*", "--exclude x002", "--seed 7", "--method sfufs", "--scale none",
+		"--label x002", "--weight x003", "--sparse a,b", "--where x001>0", "--missing error", "--missing zero", "--columns x00*", "--exclude x002", "--seed 7", "--method sfufs", "--scale none",
 		"--neighbors 3", "--anchors 5", "--partitions 3",
 	} {
 		option, _, _ := strings.Cut(flags, " ")

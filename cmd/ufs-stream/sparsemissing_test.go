@@ -35,7 +35,7 @@ func TestSparseMissingZero(t *testing.T) {
 	must(t, "scan", holes, "--sparse", "indices,values,12", "--missing", "zero", "-o", stats)
 	sameScores(t, selection(t, "--stats", stats, "--method", "greedy", "-k", "5"), selection(t, append(sparse, full, "--method", "greedy")...))
 	ends(t, exit.Usage, "acted on the rows", "select", "--stats", stats, "--method", "greedy", "--missing", "mean")
-	ends(t, exit.Data, "missing value", append([]string{"select", holes}, sparse...)...)
+	ends(t, exit.Data, "missing value", append([]string{"select", holes, "--missing", "error"}, sparse...)...)
 	sel := filepath.Join(dir, "s.json")
 	must(t, append([]string{"select", holes, "--missing", "zero", "-o", sel}, sparse...)...)
 	must(t, "eval", holes, "--selection", sel, "--resamples", "2")
@@ -72,7 +72,7 @@ func TestSparseMissingMean(t *testing.T) {
 	}
 	stats := filepath.Join(dir, "mean.ufs")
 	must(t, append([]string{"scan", "--missing", "mean", "-o", stats}, lists...)...)
-	sameScores(t, selection(t, "--stats", stats, "--method", "greedy", "-k", "5"), selection(t, dense, "--missing", "mean", "-k", "5"))
+	sameScores(t, selection(t, "--stats", stats, "--method", "greedy", "-k", "5"), selection(t, dense, "--missing", "mean", "--method", "greedy", "-k", "5"))
 	rows := filepath.Join(dir, "rows.ufs")
 	must(t, append([]string{"scan", "--profile-only", "--sample-rows", "300", "-o", rows}, lists...)...)
 	sameScores(t, selection(t, "--stats", rows, "--method", "eufs", "--clusters", "2", "--max-iter", "2", "--missing", "mean", "-k", "5"),

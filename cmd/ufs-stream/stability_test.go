@@ -15,7 +15,7 @@ import (
 func TestStability(t *testing.T) {
 	dir, _ := plant(t, 600, 1)
 	sel := filepath.Join(t.TempDir(), "sel.json")
-	must(t, "select", dir, "--anchors", "100", "-k", "4", "--stability", "-o", sel)
+	must(t, "select", dir, "-k", "4", "--stability", "-o", sel)
 	s := readSelection(t, sel)
 	if s.Stability == nil || s.Stability.Shards != 8 || s.Stability.Halves != 20 || s.Options["stability"] != 8.0 {
 		t.Fatalf("%+v, %v", s.Stability, s.Options)
@@ -27,13 +27,13 @@ func TestStability(t *testing.T) {
 	if total < 3.999 || total > 4.001 { // every half has four features
 		t.Errorf("frequencies add up to %v", total)
 	}
-	table := must(t, "select", dir, "--anchors", "100", "-k", "4", "--stability")
+	table := must(t, "select", dir, "-k", "4", "--stability")
 	for _, words := range []string{"freq", "stability ", "over 20 half-samples of the rows (8 hash shards)"} {
 		if !strings.Contains(table, words) {
 			t.Errorf("no %q in\n%s", words, table)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(must(t, "select", dir, "--anchors", "100", "-k", "4", "--stability=4", "--format", "csv"))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(must(t, "select", dir, "-k", "4", "--stability=4", "--format", "csv"))).ReadAll()
 	if err != nil || rows[0][5] != "frequency" {
 		t.Fatalf("%v, %v", rows, err)
 	}
@@ -43,7 +43,7 @@ func TestStability(t *testing.T) {
 		}
 	}
 	for _, format := range []string{"table", "json", "csv"} {
-		if out := must(t, "select", dir, "--anchors", "100", "-k", "4", "--format", format); strings.Contains(out, "freq") || strings.Contains(out, "stability") {
+		if out := must(t, "select", dir, "-k", "4", "--format", format); strings.Contains(out, "freq") || strings.Contains(out, "stability") {
 			t.Errorf("without the flag:\n%s", out)
 		}
 	}

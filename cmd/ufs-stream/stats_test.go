@@ -165,7 +165,7 @@ func TestSharedProfile(t *testing.T) {
 	ends(t, exit.Usage, "--profile", "merge", at("1.ufs"), at("2.ufs"), "-o", at("all.ufs"))
 	all := scanParts(t, [][]string{{first, "--missing", "drop-row"}, {second, "--missing", "drop-row"}})
 	want := selection(t, first, second, "--method", "greedy", "--missing", "drop-row", "-k", "2")
-	got := selection(t, "--stats", all, "-k", "2")
+	got := selection(t, "--stats", all, "--method", "greedy", "-k", "2")
 	if x, y := names(got), names(want); !slices.Equal(x, y) || got.RowsUsed != want.RowsUsed {
 		t.Errorf("%v of %d rows, want %v of %d", x, got.RowsUsed, y, want.RowsUsed)
 	}

@@ -69,17 +69,17 @@ func TestEveryVerbWritesToAStore(t *testing.T) {
 	in, paths := plant(t, 400, 2)
 	dir := t.TempDir()
 	sel := filepath.Join(dir, "sel.json")
-	must(t, "select", in, "--anchors", "100", "-k", "5", "-o", sel)
+	must(t, "select", in, "-k", "5", "-o", sel)
 	for _, c := range []struct {
 		key  string
 		args []string
 		same bool // to the byte; else times differ
 	}{
-		{"sel.csv", []string{"select", in, "--anchors", "100", "-k", "5"}, true},
-		{"sel.parquet", []string{"select", in, "--anchors", "100", "-k", "5"}, true},
-		{"deep/down/sel.json", []string{"select", in, "--anchors", "100", "-k", "5"}, false},
-		{"a name with ünïcode & marks?.csv", []string{"select", in, "--anchors", "100", "-k", "5"}, true},
-		{"curve.csv", []string{"path", in, "--anchors", "100", "-k", "5"}, true},
+		{"sel.csv", []string{"select", in, "-k", "5"}, true},
+		{"sel.parquet", []string{"select", in, "-k", "5"}, true},
+		{"deep/down/sel.json", []string{"select", in, "-k", "5"}, false},
+		{"a name with ünïcode & marks?.csv", []string{"select", in, "-k", "5"}, true},
+		{"curve.csv", []string{"path", in, "-k", "5"}, true},
 		{"eval.csv", []string{"eval", in, "--selection", sel, "--resamples", "2"}, true},
 		{"seen.json", []string{"inspect", in}, true},
 		{"plan.json", []string{"plan", in}, true},

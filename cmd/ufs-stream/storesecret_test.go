@@ -74,7 +74,7 @@ func TestSignedURLsStaySecret(t *testing.T) {
 		{exit.Done, "p.html", []string{"report", sel}},
 		{exit.Done, "small", []string{"apply", a, b, "--selection", sel}},
 		{exit.Data, "", []string{"select", a, url("bad.parquet"), "-k", "3", "--missing", "mean"}},
-		{exit.Data, "", []string{"select", a, "-k", "3"}}, // a value is missing
+		{exit.Data, "", []string{"select", a, "-k", "3", "--missing", "error"}}, // a value is missing
 		{exit.Data, "", []string{"select", url("absent.parquet"), "-k", "3"}},
 		{exit.Data, "", []string{"select", a + "x", "-k", "3"}},
 		{exit.Data, "", []string{"select", "--stats", url("absent.ufs"), "-k", "3"}},

@@ -13,6 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
+// TestDemoOfSeeds: the default finds all factors of demo's table, also of seed 3, where the columns' shares in the graph are above
+// those of rows without clusters.
+func TestDemoOfSeeds(t *testing.T) {
+	for _, seed := range []string{"1", "3"} {
+		if out := must(t, "demo", "--seed", seed); !strings.Contains(out, "6 of 6 factors found") || !strings.Contains(out, "no clusters beyond factors") {
+			t.Errorf("seed %s: %s", seed, out)
+		}
+	}
+}
+
 // TestTelemetry is the job of docs/first-hour.md judged by what is planted: of each hidden factor one
 // sensor, what is no measurement named and left out, each dropped sensor explained, and a
 // query that DuckDB runs.

@@ -30,7 +30,7 @@ func flagGroups() []flagGroup {
 		{"How many, and which", []string{"variance", "min-gain", "keep", "forbid", "groups", "group-most", "costs", "budget", "stability"}},
 		{"Output", []string{"details", "dialect", "from", "machines", "cores", "rates"}},
 		{"Limits and resuming", []string{"memory-limit", "threads", "seed", "temp-dir", "max-temp-size", "sketch", "passes", "checkpoint", "checkpoint-every"}},
-		{"The graph of the rows", []string{"anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
+		{"The graph of the rows", []string{"graph-rows", "diffusion", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
 		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
 	}
 }

@@ -25,7 +25,7 @@ read -ra INPUTS <<<"$INPUT"
 read -ra PLAN_FLAGS <<<"${PLAN_FLAGS:-}" # as "--label class --missing mean"
 read -ra SELECT_FLAGS <<<"${SELECT_FLAGS:-}" # as "--alpha 10"
 case $METHOD in # the rounds over the data; with --missing drop-row set ROUNDS="profile stats"
-align | sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
+sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
 eufs | hufs | cpufs | cpufsnn) ROUNDS=${ROUNDS:-sample} ;;
 *) ROUNDS=${ROUNDS:-stats} ;;
 esac

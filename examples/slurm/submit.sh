@@ -28,7 +28,7 @@ read -ra SCAN_SBATCH <<<"${SCAN_SBATCH:-}"    # of scans too, as "--cpus-per-tas
 read -ra INPUTS <<<"$INPUT"
 read -ra PLAN_FLAGS <<<"${PLAN_FLAGS:-}"      # as "--label class --missing mean"
 case $METHOD in # the rounds over the data; with --missing drop-row set ROUNDS="profile stats"
-align | sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
+sfufs | fufs | graphgreedy | laplacian | mcfs) ROUNDS=${ROUNDS:-profile stats} ;;
 eufs | hufs | cpufs | cpufsnn) ROUNDS=${ROUNDS:-sample} ;;
 *) ROUNDS=${ROUNDS:-stats} ;;
 esac

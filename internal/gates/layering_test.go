@@ -86,8 +86,9 @@ var mayImport = map[string][]string{
 	"internal/spectral":  {"stream", "anchor", "internal/kernel", "internal/linalg"},
 	"internal/rowsample": {"stream", "anchor", "internal/words", "internal/splitmix"},
 	"internal/ridge":     {"gram", "internal/kernel", "internal/linalg"},
+	"internal/survey":    {"stream", "gram", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix"}, // what a sample of rows says of a table
 	"method":             {"stream", "gram", "anchor", "internal/suggest"},
-	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral"},
+	"align":              {"stream", "gram", "anchor", "method", "internal/kernel", "internal/spectral", "internal/splitmix", "internal/survey"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"greedy":         {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/room", "internal/rows", "internal/spectral", "internal/splitmix"},
@@ -103,13 +104,13 @@ var mayImport = map[string][]string{
 	"spec":           {"stream", "gram", "anchor", "method", "internal/kernel", "internal/linalg", "internal/spectral"},
 	"jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/kernel", "internal/linalg", "internal/ridge", "internal/spectral"},
 	"methods":        {"stream", "method", "align", "greedy", "baseline", "sfufs", "eufs", "cpufs", "fsfs", "socfs", "u2fs", "udfs", "rufs", "spec", "jelsr", "internal/suggest"},
-	"internal/trust": {"align", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix", "stream"},
+	"internal/trust": {"align", "anchor", "internal/kernel", "internal/room", "internal/spectral", "internal/splitmix", "internal/survey", "stream"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/positions", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/positions", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/survey", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "chunkio", "internal/place", "internal/suggest"}, // a selection for other tools
@@ -131,7 +132,7 @@ var mayImport = map[string][]string{
 	"bench/internal/memory":    {"stream", "methods", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/exit"},
 	"bench/internal/paper":     {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop", "internal/program"},
 	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/judge", "internal/program"},
-	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judge", "internal/planted", "internal/program"},
+	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judge", "internal/kernel", "internal/planted", "internal/program"},
 	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/exit", "internal/kernel", "internal/program"},
 }
 

@@ -32,7 +32,7 @@ func TestModuleOutside(t *testing.T) {
 	run := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", "-modfile="+filepath.Join(scratch, "go.mod"), ".", data)
 	run.Dir, run.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	out, err := run.CombinedOutput()
-	if want := "spread x039 x049 x036\nalign x008 x038 x025\n"; err != nil || string(out) != want {
+	if want := "spread x039 x049 x036\ngreedy x038 x033 x025\n"; err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant %s", err, out, want)
 	}
 }

@@ -14,7 +14,8 @@
 //  4. [Agreement] says how alike the selections of resampled rows are: pairwise Jaccard,
 //     and corrected for chance as in Nogueira, Sechidis, Brown, "On the stability of
 //     feature selection algorithms", JMLR 18 (2018).
-//  5. [Explain] and [Weights] judge by a Gram matrix in place of rows: what a choice leaves
+//  5. [NearestAccuracy] is how often the nearest row has the same class, leave-one-out.
+//  6. [Explain] and [Weights] judge by a Gram matrix in place of rows: what a choice leaves
 //     unexplained with the best weights, with those of other data, and what [Choose] would.
 //
 // 2 and 3 need no classes. Both come for every prefix of a ranking at once.

@@ -117,7 +117,7 @@ func GraphBytes(m, d, neighbors, threads int) int64 {
 		copied += 8 * int64(mostPoints) * int64(d)
 	}
 	m = min(m, mostPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + align.Bytes(m, d, chosen(m, d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
+	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
 }
 
 // points are m points in d dimensions, row-major.

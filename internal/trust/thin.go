@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -40,46 +41,8 @@ func (p *thinPoints) alignment(ctx context.Context, k int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := p.centred()
-	return alignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.column}, k)
-}
-
-// thinCentred is [centred] of thin points.
-type thinCentred struct {
-	*thinPoints
-	byFeature           kernel.Compressed
-	mean, squares, with []float64
-}
-
-func (p *thinPoints) centred() *thinCentred {
-	c := &thinCentred{thinPoints: p, byFeature: p.Transposed(), mean: make([]float64, p.Cols), squares: make([]float64, p.Cols), with: make([]float64, p.Cols)}
-	for j := range p.Cols {
-		_, value := c.byFeature.Row(j)
-		for _, v := range value {
-			c.mean[j] += 1 / float64(p.Rows) * v
-		}
-		c.squares[j] = float64(p.Rows-len(value)) * c.mean[j] * c.mean[j]
-		for _, v := range value {
-			v -= c.mean[j]
-			c.squares[j] += v * v
-		}
-	}
-	return c
-}
-
-// column is column j of XᵀX, until the next call: with n rows Σxxᵀ less n·meanᵢmeanⱼ.
-func (c *thinCentred) column(j int) []float64 {
-	for k, v := range c.mean {
-		c.with[k] = -float64(c.Rows) * c.mean[j] * v
-	}
-	rows, value := c.byFeature.Row(j)
-	for e, i := range rows {
-		at, other := c.Row(int(i))
-		for q, k := range at {
-			c.with[k] += value[e] * other[q]
-		}
-	}
-	return c.with
+	c := survey.NewThinColumns(p.Compressed)
+	return alignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
 }
 
 // permuted is a copy of the points whose columns are permuted each by itself, as [points.permuted] permutes them.
@@ -141,5 +104,5 @@ func (p *thinPoints) columns(do func(j int, column []float64), own *kernel.Compr
 func ThinGraphBytes(m, d, neighbors, threads int, coordinates int64) int64 {
 	m = min(m, mostPoints)
 	return 6*12*coordinates + anchor.AmongThinBytes(m, d, neighbors, threads, coordinates) +
-		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d))) + 80*int64(d) + 16*int64(m)*int64(threads)
+		max(spectral.ThinDiffusionBytes(m, d), align.ChooseBytes(d, chosen(m, d), false)) + 80*int64(d) + 16*int64(m)*int64(threads)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -93,13 +94,13 @@ func TestThinPermutedAndColumn(t *testing.T) {
 	if !slices.Equal(full(&thin.Compressed), a.Points) {
 		t.Error("the points have changed")
 	}
-	c, want := thin.centred(), p.centred()
+	c, want := survey.NewThinColumns(thin.Compressed), p.centred()
 	for _, j := range []int{0, 3, 4, block, a.D - 1} {
-		got := slices.Clone(c.column(j))
+		got := slices.Clone(c.Column(j))
 		for k, v := range want.column(j) {
 			// Sums of 60 products of numbers below 10.
-			if math.Abs(got[k]-v) > 1e-11 || math.Abs(c.squares[k]-want.squares[k]) > 1e-11 {
-				t.Fatalf("column %d: %v and %v, want %v and %v", j, got[k], c.squares[k], v, want.squares[k])
+			if math.Abs(got[k]-v) > 1e-11 || math.Abs(c.Squares[k]-want.squares[k]) > 1e-11 {
+				t.Fatalf("column %d: %v and %v, want %v and %v", j, got[k], c.Squares[k], v, want.squares[k])
 			}
 		}
 	}

@@ -49,7 +49,7 @@ class Command(unittest.TestCase):
             (ufs_stream.UsageError, 2, "did you mean greedy", lambda: ufs_stream.select(self.data, method="gredy")),
             (ufs_stream.UsageError, 2, "-k 999", lambda: ufs_stream.select(self.data, k=999)),
             (ufs_stream.DataError, 3, "nope.npy", lambda: ufs_stream.select(self.path("nope.npy"))),
-            (ufs_stream.DataError, 3, "nan.npy", lambda: ufs_stream.select(self.path("nan.npy"))),
+            (ufs_stream.DataError, 3, "nan.npy", lambda: ufs_stream.select(self.path("nan.npy"), missing="error")),
             (ufs_stream.MemoryLimitError, 4, "memory", lambda: ufs_stream.select(self.data, memory_limit="1MiB")),
             (ufs_stream.InternalError, 1, "", lambda: ufs_stream.apply(self.data, ufs_stream.select(self.data, k=1), "/nowhere/x.parquet")),
         ]:

@@ -91,9 +91,23 @@ class Selector(unittest.TestCase):
         x = planted()[0]
         x[5, 2] = np.nan
         with self.assertRaisesRegex(ValueError, "NaN"):
-            UFSSelector(k=3).fit(x)
-        s = UFSSelector(k=3, missing="mean").fit(x)
+            UFSSelector(k=3, missing="error").fit(x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ufs_stream.UFSWarning)
+            s = UFSSelector(k=3, missing="mean").fit(x)
         self.assertEqual(s.transform(x).shape, (len(x), 3))
+        said = "missing values are filled by their column's mean: 1 in x.2.; missing=.error. refuses them"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.npy")
+            np.save(path, x)
+            for what in (x, path):
+                with self.assertWarnsRegex(ufs_stream.UFSWarning, said):
+                    unasked = UFSSelector(k=3).fit(what)
+                np.testing.assert_array_equal(unasked.ranking_, s.ranking_)
+                self.assertEqual(unasked.selection_["options"]["missing"], "mean")
+                np.testing.assert_array_equal(unasked.transform(x), s.transform(x))
+            with self.assertRaisesRegex(ufs_stream.DataError, "missing value"):
+                UFSSelector(k=3, missing="error").fit(path)
 
     def test_files(self):
         x, of = planted()
@@ -283,7 +297,7 @@ class Selector(unittest.TestCase):
         np.testing.assert_array_equal(UFSSelector(k=5, method="greedy", missing="mean").fit(nullable).ranking_, want)
         for bad in (masked, nullable):
             with self.assertRaisesRegex(ValueError, "NaN"):
-                UFSSelector(k=5).fit(bad)
+                UFSSelector(k=5, missing="error").fit(bad)
         for flat in (x[:, 0], pd.Series(x[:, 0])):
             with self.assertRaisesRegex(ValueError, "2D array"):
                 UFSSelector(k=5).fit(flat)

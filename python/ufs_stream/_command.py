@@ -156,7 +156,7 @@ def select(inputs=None, *, command=None, progress=None, **options):
     `inputs` is a path, glob, folder or URL, or a list of them; None with ``stats="all.ufs"``.
     `options` are the flags of select with underscores: ``k=20, method="greedy",
     memory_limit="4GiB", where="day >= '2026-01-01'"``. What the command warns of is issued as
-    :class:`UFSWarning`.
+    :class:`UFSWarning`, and so is what it fills by the mean without being asked to (``missing``).
     """
     paths = [] if inputs is None else inputs_of(inputs)
     out = run(
@@ -167,6 +167,9 @@ def select(inputs=None, *, command=None, progress=None, **options):
     selection = json.loads(out)
     for text in selection["warnings"]:
         warnings.warn(text, UFSWarning, stacklevel=2)
+    if selection.get("filled") and options.get("missing") is None:
+        refused = "" if options.get("stats") else '; missing="error" refuses them'
+        warnings.warn(selection["filled"] + refused, UFSWarning, stacklevel=2)
     return selection
 
 

@@ -34,12 +34,15 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         Features to keep. "auto" keeps as many as explain more than noise would, for methods on
         a Gram matrix.
     method : str, default=None
-        A method of the command (``ufs-stream help methods``); None takes the recommended one.
+        A method of the command (``ufs-stream help methods``); None has a sample of
+        the rows decide between "align" and "greedy".
     scale : str, default=None
-        "none", "center", "minmax", "unit", "standard", "pareto" or "rank"; None is the method's
-        own.
-    missing : {"error", "mean", "zero", "drop-row", "pairwise"}, default="error"
-        What null, NaN and infinities mean.
+        "none", "center", "minmax", "unit", "standard", "pareto" or "rank"; None has a sample of
+        the rows tell it where no method is named, and is the method's own else.
+    missing : {"mean", "error", "zero", "drop-row", "pairwise"}, default=None
+        What null, NaN and infinities mean. None is the command's default: they are filled by their column's
+        mean, and a UFSWarning counts them; "mean" does so without the warning. "error" refuses them, in arrays
+        as scikit-learn's own estimators do.
     random_state : int, RandomState, Generator or None, default=0
         Of everything random: the same number gives the same choice to the bit. The command's seed
         is one more, as it counts seeds from 1. None draws a seed from numpy's global state, as
@@ -50,7 +53,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads; None and -1 mean one for each core, -2 one less, and so on.
     options : dict, default=None
-        Further flags of ``ufs-stream select`` by name: ``{"anchors": 500, "alpha": "0.1x",
+        Further flags of ``ufs-stream select`` by name: ``{"graph_rows": 5000, "auto_exclude": True,
         "groups": {"sensor": ["a", "b"]}}``.
     temp_dir : str, default=None
         Folder for the file that hands over an array, and for the command's scratch files.
@@ -92,7 +95,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         *,
         method=None,
         scale=None,
-        missing="error",
+        missing=None,
         random_state=0,
         memory_limit=None,
         n_jobs=None,

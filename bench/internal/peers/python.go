@@ -45,7 +45,7 @@ func contenders() []peer {
 		{library: ourLibrary, method: "spec", about: "SPEC's φ₂ on the anchor graph"},
 		{library: ourLibrary, method: "mcfs", about: "MCFS on the anchor graph"},
 		{library: ourLibrary, method: "greedy", about: "the features that best reconstruct all others"},
-		{library: ourLibrary, method: "align", about: "the default where it can be served"},
+		{library: ourLibrary, method: "align", about: "the default where the rows have clusters"},
 	}
 }
 

@@ -3,6 +3,7 @@ package quality
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -27,16 +28,33 @@ func (r *run) choose(ctx context.Context, s dataset, v variant, path string, k i
 	if unconverged := (*stream.UnconvergedError)(nil); sel != nil && errors.As(err, &unconverged) {
 		err = nil // the choice is made all the same
 	}
+	if err == nil {
+		err = v.checkSelection(sel)
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = context.DeadlineExceeded
 	}
 	return sel, err
 }
 
+// checkSelection refuses a selection that is not the variant's: a row of a table is of the method and the
+// scale in its name, and only the default may run as something else.
+func (v variant) checkSelection(sel *stream.Selection) error {
+	if v.method != "" && sel.Method != v.method || v.scale != "" && sel.Options["scale"] != v.scale {
+		return fmt.Errorf("%s ran in the place of %s", ranAs(sel), v.name)
+	}
+	return nil
+}
+
+// ranAs are the method and the scale of a selection.
+func ranAs(sel *stream.Selection) string {
+	return fmt.Sprintf("%s, %v", sel.Method, sel.Options["scale"])
+}
+
 // chooseHalves selects from the halves, as numbers of features; nil where one cannot be
 // selected from.
 func (r *run) chooseHalves(ctx context.Context, s dataset, v variant, k int, halves []string) ([][]int, error) {
-	if v.baseline != "" || k == 0 {
+	if k == 0 {
 		return nil, nil
 	}
 	var orders [][]int

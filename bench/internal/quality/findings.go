@@ -23,18 +23,37 @@ type finding struct {
 }
 
 // choiceMade is the choice of one number of features. Scores are shares of 1, absent where the
-// choice was refused.
+// choice was refused or the set has no label.
 type choiceMade struct {
-	Percent   float64        `json:"percent"`
+	Percent   float64        `json:"percent"` // 0: as many as a run takes that names no number
 	K         int            `json:"k"`
-	Chosen    int            `json:"chosen"` // less than K where the method had no more
-	NMI       *stream.Spread `json:"nmi,omitempty"`
-	ACC       *stream.Spread `json:"acc,omitempty"`
-	Error     stream.Number  `json:"error"`               // of reconstruction, of standardized columns
-	Stability *stream.Number `json:"stability,omitempty"` // Nogueira's, over half-samples
-	Found     *stream.Number `json:"found,omitempty"`     // share of the answer of generated sets
+	Chosen    int            `json:"chosen"`        // less than K where the method had no more
+	Ran       string         `json:"ran,omitempty"` // method and scale
+	scores                   // by the columns as they are in the file
+	Standard  *scores        `json:"standardized,omitempty"` // by the columns standardized
+	Cosine    *scores        `json:"cosine,omitempty"`       // by every row divided by its length
+	Error     stream.Number  `json:"error"`                  // of reconstruction, of standardized columns
+	Stability *stream.Number `json:"stability,omitempty"`    // Nogueira's, over half-samples
+	Covered   *stream.Number `json:"covered,omitempty"`      // groups of a generated set's answer with a chosen column
 	Seconds   float64        `json:"seconds"`
 	Refusal   string         `json:"refusal,omitempty"`
+}
+
+// rankedScores are the scores that tables rank by: of text by the directions of rows, as its lengths are
+// those of documents; of all else by the columns as they are.
+func (c choiceMade) rankedScores(kind string) scores {
+	switch {
+	case kind != kindText:
+		return c.scores
+	case c.Cosine == nil:
+		return scores{}
+	}
+	return *c.Cosine
+}
+
+// shareFound is the share of the answer's groups that are covered, of as many as so many features could.
+func (c choiceMade) shareFound(s dataset) float64 {
+	return number(c.Covered) / float64(max(min(len(s.answer), c.Chosen), 1))
 }
 
 // key tells findings apart. An equal key means an equal finding, times aside, unless limits had

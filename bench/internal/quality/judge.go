@@ -1,79 +1,206 @@
 package quality
 
 import (
-	"cmp"
 	"context"
-	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
-	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// chosenName is how ufs.Eval calls the choice.
-const chosenName = "chosen"
+// judgedRows are the rows that all choices on a set are judged by: a seeded sample, as the file
+// has it and standardized.
+type judgedRows struct {
+	file, standard *judge.Table
+	columns        []stream.Column
+	varying        []int // columns that can be features: neither constant nor of squares that overflow
+	clusters       int   // classes that occur; 0 without a label
+}
 
-// judge scores a choice at every count by ufs.Eval: k-means on the chosen columns as they are
-// in the file, in as many clusters as there are classes; and, of all columns, the error of
-// reconstructing them standardized, whatever scale the choice was made at.
-func (r *run) judge(ctx context.Context, s dataset, v variant, sel *stream.Selection, choices []choiceMade) error {
-	clustered := r.evaluation(s, v, sel, choices)
-	clustered.Label, clustered.Runs, clustered.Restarts = s.label, r.seeds, 1
-	scores, err := ufs.Eval(ctx, clustered)
-	if err != nil {
-		return err
+// scores compare clusters and neighbours of the rows with their classes.
+type scores struct {
+	NMI *stream.Spread `json:"nmi,omitempty"`
+	ACC *stream.Spread `json:"acc,omitempty"`
+	KNN *stream.Number `json:"knn,omitempty"` // leave-one-out accuracy of the nearest neighbour
+}
+
+// readJudged reads the rows that judge a set.
+func (o *options) readJudged(ctx context.Context, s dataset) (*judgedRows, error) {
+	opt := chunkio.Options{Label: s.label, Classes: s.label != "", Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
+	rows := min(s.rows, o.evalRows)
+	if s.rows > o.evalRows {
+		opt.Sample = o.evalRows
 	}
-	var errors *stream.Evaluation // of all features nothing is left unexplained
-	if v.baseline != judge.All {
-		// Without a label all columns that the choice was made from are read, and none is clustered.
-		if errors, err = ufs.Eval(ctx, r.evaluation(s, v, sel, choices)); err != nil {
-			return err
+	ds, err := chunkio.Open(ctx, []string{s.path}, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer ds.Close()
+	j := &judgedRows{columns: ds.Columns()}
+	for _, t := range []**judge.Table{&j.file, &j.standard} {
+		*t = judge.NewTable(len(j.columns), int(rows), o.threads, math.MaxInt64)
+	}
+	if err := stream.Fold(ctx, ds, stream.FoldOptions{}, j.file, j.standard); err != nil {
+		return nil, err
+	}
+	j.file.Fill(gram.FillMean)
+	j.standard.Fill(gram.FillMean)
+	left, err := j.standard.Scale(gram.ScaleStandard, j.columns)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range j.columns {
+		if !slices.ContainsFunc(left, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
+			j.varying = append(j.varying, i)
+		}
+	}
+	if s.label != "" {
+		classes := slices.Clone(j.file.Classes)
+		slices.Sort(classes)
+		j.clusters = len(slices.Compact(classes))
+	}
+	return j, nil
+}
+
+// columnOrders are the columns that a variant chooses, best first: the selection's, or for random
+// features others in every run of k-means.
+func (j *judgedRows) columnOrders(o *options, v variant, sel *stream.Selection) [][]int {
+	switch v.baseline {
+	case judge.All:
+		return [][]int{j.varying}
+	case judge.Random:
+		list := make([][]int, o.seeds)
+		for run := range list {
+			for _, i := range rand.New(rand.NewPCG(o.seed, uint64(run))).Perm(len(j.varying)) {
+				list[run] = append(list[run], j.varying[i])
+			}
+		}
+		return list
+	}
+	number := make(map[string]int)
+	for i, c := range j.columns {
+		number[c.Name] = i
+	}
+	var order []int
+	for _, f := range sel.Selected {
+		order = append(order, number[f.Name])
+	}
+	return [][]int{order}
+}
+
+// fewOrders is the number of random choices that the scores other than k-means are means over.
+const fewOrders = 5
+
+// judgeChoices scores the first features of the orders, as many as each of the choices wants: k-means and
+// nearest neighbours on these columns as they are in the file, standardized, and with every row
+// divided by its length; and of all columns, standardized, the error of reconstructing them. Of
+// all features, which leave nothing unexplained, every choice has the whole.
+func (j *judgedRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
+	team := kernel.NewTeam(o.threads)
+	few := orders[:min(len(orders), fewOrders)]
+	whole := v.baseline == judge.All
+	errors := make([]float64, len(orders[0]))
+	for _, order := range few {
+		if whole || ctx.Err() != nil {
+			break
+		}
+		most := min(len(order), choices[len(choices)-1].K)
+		for i, e := range judge.ReconstructionError(team, j.standard.Matrix(), order[:most]) {
+			errors[i] += e / float64(len(few))
 		}
 	}
 	for i := range choices {
 		c := &choices[i]
-		c.Chosen = min(c.K, len(sel.Selected))
-		if v.baseline == judge.All {
-			c.Chosen, c.Error = s.features, 0
+		if c.Chosen = min(c.K, len(orders[0])); whole {
+			c.Chosen = len(orders[0])
 		}
-		for _, x := range scores.Results {
-			if x.Name == v.evaluated() && (x.K == c.Chosen || v.baseline == judge.All) {
-				c.NMI, c.ACC = x.NMISqrt, x.ACC
+		c.Error = stream.Number(errors[max(c.Chosen-1, 0)])
+		if s.answer != nil && !whole {
+			covered := 0.0
+			for _, order := range few {
+				covered += float64(s.countCovered(j.columnNames(order[:c.Chosen]))) / float64(len(few))
 			}
+			share := stream.Number(covered)
+			c.Covered = &share
 		}
-		if errors == nil {
+		if i > 0 && c.Chosen == choices[i-1].Chosen {
+			c.scores, c.Standard, c.Cosine = choices[i-1].scores, choices[i-1].Standard, choices[i-1].Cosine
 			continue
 		}
-		for _, x := range errors.Results {
-			if x.Name == v.evaluated() && x.K == c.Chosen {
-				c.Error = x.Reconstruction
-			}
+		if err := j.scoreByClasses(ctx, o, orders, c); err != nil {
+			return err
 		}
+	}
+	return ctx.Err()
+}
+
+// scoreByClasses fills in the scores of a choice that need classes.
+func (j *judgedRows) scoreByClasses(ctx context.Context, o *options, orders [][]int, c *choiceMade) error {
+	if j.clusters < 2 {
+		return nil
+	}
+	c.Standard, c.Cosine = new(scores), new(scores)
+	for _, way := range []struct {
+		to     *scores
+		gather func(columns []int) kernel.Matrix[float64]
+	}{
+		{&c.scores, j.file.Gather},
+		{c.Standard, j.standard.Gather},
+		{c.Cosine, func(columns []int) kernel.Matrix[float64] { return divideRows(j.file.Gather(columns)) }},
+	} {
+		var tables []kernel.Matrix[float64]
+		for _, order := range orders {
+			tables = append(tables, way.gather(order[:c.Chosen]))
+		}
+		trials, err := judge.Trials(ctx, j.file.Classes, func(run int) kernel.Matrix[float64] { return tables[run%len(tables)] },
+			judge.TrialOptions{Runs: o.seeds, Restarts: 1, Clusters: j.clusters, Seed: o.seed, Threads: o.threads})
+		if err != nil {
+			return err
+		}
+		spread := func(s judge.Summary) *stream.Spread {
+			return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
+		}
+		grades := judge.Grade(trials)
+		way.to.NMI, way.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
+		var right []float64
+		for _, x := range tables[:min(len(tables), fewOrders)] {
+			right = append(right, judge.NearestAccuracy(kernel.NewTeam(o.threads), x, j.file.Classes))
+		}
+		accuracy := stream.Number(judge.Summarize(right).Mean)
+		way.to.KNN = &accuracy
 	}
 	return nil
 }
 
-// evaluated is the name of v's scores in an evaluation.
-func (v variant) evaluated() string { return cmp.Or(v.baseline, chosenName) }
+// divideRows divides every row by its length, in place, so that distances are those of cosines.
+// A row of zeros, as a text has none of the words, stays.
+func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
+	lengths := make([]float64, x.Rows)
+	for k := range x.Cols {
+		for i, v := range x.Data[k*x.ColStride:][:x.Rows] {
+			lengths[i] = math.Hypot(lengths[i], v)
+		}
+	}
+	for k := range x.Cols {
+		column := x.Data[k*x.ColStride:][:x.Rows]
+		for i, length := range lengths {
+			if length > 0 {
+				column[i] /= length
+			}
+		}
+	}
+	return x
+}
 
-// evaluation is the request that both evaluations of a choice begin with.
-func (r *run) evaluation(s dataset, v variant, sel *stream.Selection, choices []choiceMade) ufs.EvalRequest {
-	judged := *sel
-	judged.Options = maps.Clone(sel.Options)
-	if judged.Options == nil {
-		judged.Options = make(map[string]any)
+// columnNames are those of some columns.
+func (j *judgedRows) columnNames(columns []int) (list []string) {
+	for _, c := range columns {
+		list = append(list, j.columns[c].Name)
 	}
-	judged.Options["scale"] = "standard" // which is what eval reconstructs
-	e := ufs.EvalRequest{
-		Inputs: []string{s.path}, Selections: []ufs.NamedSelection{{Name: chosenName, Selection: &judged}},
-		Missing: missingPolicy, Sample: r.evalRows, Baselines: []string{cmp.Or(v.baseline, "none")}, Resamples: -1,
-		Seed: r.seed, Threads: r.threads,
-	}
-	for _, c := range choices {
-		e.K = append(e.K, min(c.K, len(sel.Selected)))
-	}
-	slices.Sort(e.K)
-	e.K = slices.Compact(e.K)
-	return e
+	return list
 }

@@ -1,9 +1,11 @@
 package quality
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"path/filepath"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
@@ -24,16 +26,23 @@ type madeTable struct {
 }
 
 // madeFactor is √share of a number that the row's class has, and √(1 − share) of one of the
-// row's own, both of variance 1.
-type madeFactor struct{ share float64 }
+// row's own, both of variance 1. If split is set, the class's number is 1 or −1, as the number of
+// bits is even or odd that class and split have in common: of 4 classes two have each.
+type madeFactor struct {
+	share float64
+	split int
+}
 
-// madeColumn is Σ weight·factor + noise·(a series of its own), or where chance is set
-// a count of three trials that succeed with the chance of the row's class.
+// madeColumn is offset + unit·(Σ weight·factor + noise·(a series of its own)), or if chance is set
+// a count of three trials that succeed with the chance of the row's class, or if flag is set 1 with
+// this chance and else 0.
 type madeColumn struct {
-	group  int // 0: not of the answer, else the number of its group of equals
-	terms  []madeTerm
-	noise  float64
-	chance []float64
+	group        int // 0: not of the answer, else the number of its group of equals
+	terms        []madeTerm
+	noise        float64
+	offset, unit float64 // a unit of 0 is 1
+	chance       []float64
+	flag         float64
 }
 
 type madeTerm struct {
@@ -58,9 +67,9 @@ func (t *madeTable) seal() *madeTable {
 	for j := range t.order {
 		t.order[j] = j
 	}
-	bits := t.series(madeOrder)
+	order := t.series(madeOrder)
 	for i := len(t.order) - 1; i > 0; i-- {
-		j := bits.Bits(int64(i)) % uint64(i+1)
+		j := order.Bits(int64(i)) % uint64(i+1)
 		t.order[i], t.order[j] = t.order[j], t.order[i]
 	}
 	for j := range t.order {
@@ -85,10 +94,16 @@ func (t *madeTable) Fill(j int, from int64, out []float64) {
 		row := from + int64(i)
 		if c.chance != nil {
 			out[i] = 0
-			for bits, limit := own.Bits(row), uint64(c.chance[t.Class(row)]*(1<<21)); bits > 1; bits >>= 21 {
-				if bits&(1<<21-1) < limit {
+			for trials, limit := own.Bits(row), uint64(c.chance[t.Class(row)]*(1<<21)); trials > 1; trials >>= 21 {
+				if trials&(1<<21-1) < limit {
 					out[i]++
 				}
+			}
+			continue
+		}
+		if c.flag > 0 {
+			if out[i] = 0; float64(own.Bits(row)>>11)*0x1p-53 < c.flag {
+				out[i] = 1
 			}
 			continue
 		}
@@ -96,15 +111,18 @@ func (t *madeTable) Fill(j int, from int64, out []float64) {
 		for _, term := range c.terms {
 			v += float64(term.weight * t.factor(term.factor, row))
 		}
-		out[i] = v
+		out[i] = c.offset + float64(cmp.Or(c.unit, 1)*v)
 	}
 }
 
 // factor is the value of a factor for a row.
 func (t *madeTable) factor(f int, row int64) float64 {
-	share := t.factors[f].share
+	share, split := t.factors[f].share, t.factors[f].split
 	v := float64(math.Sqrt(1-share) * t.series(madeFactors+uint64(f)).Normal(row))
-	if share > 0 {
+	switch {
+	case split > 0:
+		v += float64(math.Sqrt(share) * float64(1-2*(bits.OnesCount(uint(t.Class(row)&split))%2)))
+	case share > 0:
 		v += float64(math.Sqrt(share) * t.series(madeCentre+uint64(f)).Normal(int64(t.Class(row))))
 	}
 	return v
@@ -128,7 +146,8 @@ type madeKind struct {
 	name     string
 	about    string
 	rows     int64
-	unranked bool // no structure: every choice is as good
+	unranked bool // no structure: every choice is as good; of a lake: no classes
+	lake     bool
 	make     func() classed
 }
 
@@ -142,9 +161,11 @@ type classed interface {
 // write writes the set to the folder.
 func (k madeKind) write(ctx context.Context, folder string) (dataset, error) {
 	t := k.make()
-	s := dataset{name: k.name, path: filepath.Join(folder, k.name+".parquet"), made: true, unranked: k.unranked, answer: t.answer()}
-	err := chunkio.WriteParquet(ctx, s.path, gen.NewTable(t, k.rows), chunkio.WriteOptions{
-		Type: "float", LabelName: gen.LabelName, Label: func(row int64) int32 { return int32(t.Class(row)) },
-	})
+	s := dataset{name: k.name, path: filepath.Join(folder, k.name+".parquet"), made: true, lake: k.lake, unranked: k.unranked, answer: t.answer()}
+	opt := chunkio.WriteOptions{Type: "float"}
+	if !k.lake || !k.unranked {
+		opt.LabelName, opt.Label = gen.LabelName, func(row int64) int32 { return int32(t.Class(row)) }
+	}
+	err := chunkio.WriteParquet(ctx, s.path, gen.NewTable(t, k.rows), opt)
 	return s, err
 }

@@ -120,10 +120,20 @@ func TestCountsAndFound(t *testing.T) {
 	if got := s.counts([]float64{2, 5, 10, 20, 100}); !slices.Equal(got, []int{2, 2, 3, 6, 30}) {
 		t.Errorf("counts %v", got)
 	}
-	for want, chosen := range map[float64][]string{0: {"x", "y"}, 0.5: {"a", "b"}, 1: {"c", "d"}, 2. / 3: {"a", "b", "c", "x"}} {
-		if got := s.found(chosen); got != want {
-			t.Errorf("found %v of %v, want %v", got, chosen, want)
+	for _, c := range []struct {
+		chosen  []string
+		covered int
+		found   float64
+	}{{[]string{"x", "y"}, 0, 0}, {[]string{"a", "b"}, 1, 0.5}, {[]string{"c", "d"}, 2, 1}, {[]string{"a", "b", "c", "x"}, 2, 2. / 3}} {
+		covered := s.countCovered(c.chosen)
+		share := stream.Number(covered)
+		found := choiceMade{Chosen: len(c.chosen), Covered: &share}.shareFound(s)
+		if covered != c.covered || found != c.found {
+			t.Errorf("%v: %d covered and %v found, want %d and %v", c.chosen, covered, found, c.covered, c.found)
 		}
+	}
+	if got := (dataset{features: 30, answer: s.answer, lake: true}).counts([]float64{2, 20}); !slices.Equal(got, []int{3, 3}) {
+		t.Errorf("counts of a lake of 3 factors %v", got)
 	}
 }
 

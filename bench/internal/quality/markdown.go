@@ -16,25 +16,28 @@ import (
 // markdown writes the tables for people.
 func (r *run) markdown(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
 	fmt.Fprintf(w, "# Quality of the choices\n\nMade by `%s`.\n\n- machine: %s\n", r.command, host)
-	fmt.Fprintf(w, "- NMI × 100 (over the root of the entropies' product) of k-means on the chosen columns as they are in the file, in as many\n"+
-		"  clusters as classes: the mean of %d single starts of greedy k-means++, on %s rows at most\n", r.seeds, humanize.Comma(r.evalRows))
+	fmt.Fprintf(w, "- NMI × 100 (over the root of the entropies' product) of k-means on the chosen columns as they are in the file, of text with\n"+
+		"  every row divided by its length, in as many clusters as classes: the mean of %d single starts of greedy k-means++, on %s\n"+
+		"  rows at most; ACC and kNN, the accuracy of the nearest neighbour (leave-one-out), of the same; as they are and standardized:\n"+
+		"  NMI of the columns of all sets as they are, and standardized\n", r.seeds, humanize.Comma(r.evalRows))
 	fmt.Fprintf(w, "- no method sees a label; all run at their defaults but what a variant's name says, within %s and %s a selection,\n"+
 		"  on %s rows at most. What is refused counts as last on its set\n", humanize.IBytes(uint64(r.memory)), r.timeout, humanize.Comma(r.rows))
-	fmt.Fprintf(w, "- error: what the chosen columns leave unexplained of all standardized ones; stability: Nogueira's index × 100 over %d\n"+
-		"  half-samples in complementary pairs, up to %d %% of the features; found: share of the answer of generated sets; s: of\n"+
-		"  selecting, all sets together\n", r.halves, stableShare)
+	fmt.Fprintf(w, "- explained: the share of all columns, standardized, that the chosen ones explain; stability: Nogueira's index × 100 over %d\n"+
+		"  half-samples in complementary pairs, up to %d %% of the features; found: share of the answer of generated sets, of as much as\n"+
+		"  so many columns can show; s: of selecting, all sets together\n", r.halves, stableShare)
+	fmt.Fprintf(w, "- public: all sets that are not generated, whose kinds are in the list of sets below; means are over the sets of a kind\n")
+	if r.heldOut > 0 {
+		fmt.Fprintf(w, "- a half of the public sets of every kind, drawn by --held-out %d, is held out: a default may be chosen by the tables \"chosen\n"+
+			"  on\", and those \"not chosen on\" say what it is worth elsewhere\n", r.heldOut)
+	}
 	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi\n")
 	for _, t := range tables {
 		r.section(w, t)
 	}
-	fmt.Fprintf(w, "\n## The sets\n")
-	results.TableHead(w, []string{"set", "rows", "features", "chosen"}, 1)
-	for _, s := range sets {
-		counts := fmt.Sprint(s.counts(r.percents))
-		results.TableRow(w, []string{s.name, humanize.Comma(s.rows), humanize.Comma(int64(s.features)), strings.Trim(counts, "[]")})
-	}
+	r.lakeSection(w, sets)
+	r.listSets(w, sets)
 	fmt.Fprintf(w, "\nGenerated sets, made anew by every run:\n\n")
-	for _, k := range madeKinds() {
+	for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
 		if slices.ContainsFunc(sets, func(s dataset) bool { return s.name == k.name }) {
 			fmt.Fprintf(w, "- %s: %s\n", k.name, k.about)
 		}
@@ -43,10 +46,33 @@ func (r *run) markdown(w io.Writer, host workshop.Machine, sets []dataset, table
 	return nil
 }
 
-// section writes one table: means, ranks, tests, plot, and the scores by set.
+// listSets writes the sets with their kinds, and what the default ran as.
+func (r *run) listSets(w io.Writer, sets []dataset) {
+	fmt.Fprintf(w, "\n## The sets\n")
+	results.TableHead(w, []string{"set", "rows", "features", "chosen", "kind", "held out", "default ran"}, 1)
+	for _, s := range sets {
+		heldOut := ""
+		if s.heldOut {
+			heldOut = "yes"
+		}
+		var ran []string
+		for _, x := range r.table {
+			for _, c := range x.finding.Choices {
+				if x.set.name == s.name && x.variant.name == unnamed && c.Ran != "" && !slices.Contains(ran, c.Ran) {
+					ran = append(ran, c.Ran)
+				}
+			}
+		}
+		results.TableRow(w, []string{s.name, humanize.Comma(s.rows), humanize.Comma(int64(s.features)), strings.Trim(fmt.Sprint(s.counts(r.percents)), "[]"),
+			s.kind, heldOut, strings.Join(ran, "; ")})
+	}
+}
+
+// section writes one table: what the default is held to, means, ranks, tests, plot, and the scores by set.
 func (r *run) section(w io.Writer, t table) {
-	fmt.Fprintf(w, "\n## %s%s\n", strings.ToUpper(t.title[:1]), t.title[1:]+" of the features")
-	results.TableHead(w, []string{"variant", "mean rank", "NMI", "to the first", "public", "generated", "ACC", "error", "stability", "found", "s", "refused"}, 1)
+	fmt.Fprintf(w, "\n## %s\n", t.title)
+	writeList(w, t.listDemands())
+	results.TableHead(w, append([]string{"variant", "mean rank", "NMI", "to the first", "public"}, t.kinds...), 1)
 	for _, v := range t.rows {
 		rank, gap := results.NoFigure, results.NoFigure
 		if v.ranked {
@@ -55,8 +81,18 @@ func (r *run) section(w io.Writer, t table) {
 		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
 			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
 		}
-		results.TableRow(w, []string{v.variant, rank, results.Points(v.sets), gap, results.Points(v.public), results.Points(v.made), results.Points(v.acc), results.Points(v.error),
-			results.Points(v.stability), results.Points(v.found), fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)})
+		results.TableRow(w, append([]string{v.variant, rank, results.Points(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
+	}
+	t.otherScores(w)
+	for _, of := range []struct {
+		title string
+		score score
+	}{{"NMI of k-means on the columns as they are, of text too", scoreFile}, {"NMI of k-means on the columns standardized", scoreStandard}, {"kNN", scoreKNN}, {"Share explained", scoreExplained}} {
+		fmt.Fprintf(w, "\n%s, by kind:\n", of.title)
+		results.TableHead(w, append([]string{"variant", "public"}, t.kinds...), 1)
+		for _, v := range t.rows {
+			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, of.score)...))
+		}
 	}
 	if len(t.sets) > 1 {
 		fmt.Fprintf(w, "\nFriedman over %d sets: χ² = %.2f, p = %.2g; Iman and Davenport: F = %.2f, p = %.2g. Nemenyi's critical difference of mean\n"+
@@ -66,18 +102,59 @@ func (r *run) section(w io.Writer, t table) {
 	if _, ok := t.plot(); ok {
 		fmt.Fprintf(w, "\n![mean ranks](%s)\n", r.plotLink(t))
 	}
+	t.bySet(w)
+}
+
+// otherScores writes the means of all scores but NMI.
+func (t table) otherScores(w io.Writer) {
+	fmt.Fprintf(w, "\nOther scores:\n")
+	results.TableHead(w, []string{"variant", "as they are", "standardized", "kNN", "ACC", "explained", "stability", "found", "s", "refused"}, 1)
+	for _, v := range t.rows {
+		cells := []string{v.variant}
+		for of := scoreFile; of < scoreCount; of++ {
+			cells = append(cells, results.Points(t.meanOver(v, of, anyKind)))
+		}
+		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
+	}
+}
+
+// kindMeans are those of a score over all public sets and over every kind.
+func (t table) kindMeans(row tableRow, of score) []string {
+	cells := []string{results.Points(t.meanOver(row, of, isPublic))}
+	for _, kind := range t.kinds {
+		cells = append(cells, results.Points(t.meanOver(row, of, onlyKind(kind))))
+	}
+	return cells
+}
+
+// bySet writes NMI set by set.
+func (t table) bySet(w io.Writer) {
 	fmt.Fprintf(w, "\nBy set: NMI × 100, and the difference to %s, the first:\n", t.rows[0].variant)
-	results.TableHead(w, append([]string{"variant"}, t.sets...), 1)
+	head := []string{"variant"}
+	for _, s := range t.sets {
+		head = append(head, s.name)
+	}
+	results.TableHead(w, head, 1)
 	for i, v := range t.rows {
 		cells := []string{v.variant}
-		for b, nmi := range v.nmi {
+		for b, nmi := range v.scores[scoreNMI] {
 			cell := results.Points(nmi)
-			if gap := nmi - t.rows[0].nmi[b]; i > 0 && !math.IsNaN(gap) {
+			if gap := nmi - t.rows[0].scores[scoreNMI][b]; i > 0 && !math.IsNaN(gap) {
 				cell += fmt.Sprintf(" (%+.1f)", 100*gap)
 			}
 			cells = append(cells, cell)
 		}
 		results.TableRow(w, cells)
+	}
+}
+
+// writeList writes lines as a list, if there are any.
+func writeList(w io.Writer, lines []string) {
+	for i, line := range lines {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", line)
 	}
 }
 
@@ -106,8 +183,6 @@ func (r *run) refusals(w io.Writer) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n## Refused, or fewer than asked for\n\n")
-	for _, line := range lines {
-		fmt.Fprintf(w, "- %s\n", line)
-	}
+	fmt.Fprintf(w, "\n## Refused, or fewer than asked for\n")
+	writeList(w, lines)
 }

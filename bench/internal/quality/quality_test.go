@@ -17,8 +17,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/internal/exit"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/internal/must"
 	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // bench is the program with the verbs that these tests run.
@@ -88,6 +90,33 @@ func TestQuality(t *testing.T) {
 	}
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--fresh", "--methods", "variance", "--sets", "one")...); code != exit.Done || strings.Count(said, "NMI") != 5 {
 		t.Errorf("--fresh: exit %d: %s", code, said)
+	}
+}
+
+// TestQualityHeldOut: a half of the sets is in no table but its own, and its scores are not shown on
+// the way.
+func TestQualityHeldOut(t *testing.T) {
+	dir, out := smallSets(t), filepath.Join(t.TempDir(), "q")
+	kinds := filepath.Join(dir, "kinds.csv")
+	must.Do(t, os.WriteFile(kinds, []byte("one,tables\ntwo, tables\n"), 0o666))
+	code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--k", "5", "--halves", "0", "--held-out", "1", "--kinds", kinds)...)
+	if code != exit.Done {
+		t.Fatalf("exit %d: %s", code, said)
+	}
+	if held, shown := strings.Count(said, "held out in"), strings.Count(said, "NMI "); held != 5 || shown != 5 {
+		t.Errorf("%d findings are held out and %d shown, want 5 and 5:\n%s", held, shown, said)
+	}
+	hidden := "one"
+	if strings.Contains(said, "two, greedy: held out") {
+		hidden = "two"
+	}
+	summary := benchtest.Read(t, out+".md")
+	chosenOn, rest, ok := strings.Cut(summary, "## 5 % of the features, not chosen on")
+	if !ok || !strings.Contains(chosenOn, "## 5 % of the features, chosen on") {
+		t.Fatalf("no two tables:\n%s", summary)
+	}
+	if own, _, _ := strings.Cut(rest, "## The sets"); strings.Contains(chosenOn, "| "+hidden) || !strings.Contains(own, "| "+hidden+" |") {
+		t.Errorf("%s is not in its own table alone:\n%s", hidden, summary)
 	}
 }
 
@@ -167,6 +196,7 @@ func TestQualityUsage(t *testing.T) {
 		"no glob":          {dir, "--sets", "a", "--skip", "["},
 		"above 0":          {dir, "--timeout", "0s"},
 		"1 seed":           {dir, "--seeds", "0"},
+		"lines name,kind":  {dir, "--kinds", filepath.Join(dir, "none")},
 	} {
 		if code, _, said := bench.Run(t.Context(), append([]string{"quality", "-o", filepath.Join(dir, "q")}, args...)...); code != exit.Usage && code != exit.Data || !strings.Contains(said, want) {
 			t.Errorf("%v: exit %d, %q, want %q", args, code, said, want)
@@ -183,22 +213,18 @@ func TestQualityUsage(t *testing.T) {
 	}
 }
 
-// TestQualityTables against figures by hand: three sets, a variant that is refused on one, and
-// a set without structure that does not count.
-func TestQualityTables(t *testing.T) {
+// tableOf is a run of some variants on some sets at one share, with their NMI, by hand: NaN is a refusal.
+func tableOf(sets []dataset, names []string, nmi map[string][]float64) *run {
 	r := &run{options: &options{percents: []float64{5}}}
-	nan := math.NaN()
-	scores := map[string][]float64{"all": {0.9, 0.9, 0.9, 0.9}, "a": {0.5, 0.4, 0.3, 0.9}, "b": {0.6, nan, 0.2, 0.1}, "c": {0.1, 0.2, 0.1, 0.1}}
-	sets := []dataset{{name: "s"}, {name: "t"}, {name: "u", made: true}, {name: "v", unranked: true}}
-	for _, name := range []string{"all", "c", "b", "a"} {
+	for _, name := range names {
 		v := variant{name: name}
-		if name == "all" {
-			v.baseline = "all"
+		if name == judge.All || name == judge.Random {
+			v.baseline = name
 		}
 		r.variants = append(r.variants, v)
 		for i, s := range sets {
 			c := choiceMade{Percent: 5}
-			if x := scores[name][i]; !math.IsNaN(x) {
+			if x := nmi[name][i]; !math.IsNaN(x) {
 				c.NMI = spreadOf(x)
 			} else {
 				c.Refusal = "no"
@@ -206,21 +232,83 @@ func TestQualityTables(t *testing.T) {
 			r.table = append(r.table, cell{s, v, finding{Choices: []choiceMade{c}}})
 		}
 	}
+	return r
+}
+
+// TestQualityTables against figures by hand: three sets, a variant that is refused on one, and
+// a set without structure that does not count.
+func TestQualityTables(t *testing.T) {
+	nan := math.NaN()
+	sets := []dataset{{name: "s", kind: kindGenes}, {name: "t", kind: kindTables}, {name: "u", kind: kindGenerated}, {name: "v", kind: kindGenerated, unranked: true}}
+	r := tableOf(sets, []string{"all", "c", "b", "a"}, map[string][]float64{
+		"all": {0.9, 0.9, 0.9, 0.9}, "a": {0.5, 0.4, 0.3, 0.9}, "b": {0.6, nan, 0.2, 0.1}, "c": {0.1, 0.2, 0.1, 0.1}})
 	tables := r.tables(sets)
 	if len(tables) != 1 {
 		t.Fatalf("%d tables", len(tables))
 	}
 	x := tables[0]
+	if want := []string{kindTables, kindGenes, kindGenerated}; !slices.Equal(x.kinds, want) {
+		t.Errorf("kinds %v, want %v", x.kinds, want)
+	}
 	want := []struct {
-		name                    string
-		rank, mean, public, gap float64
-		refused                 int
-	}{{"a", 4. / 3, 0.4, 0.45, 0, 0}, {"b", 2, 0.4, 0.6, 0, 1}, {"c", 8. / 3, 0.4 / 3, 0.15, -0.8 / 3, 0}, {"all", math.Inf(1), 0.9, 0.9, 0.5, 0}}
+		name                          string
+		rank, mean, public, gene, gap float64
+		refused                       int
+	}{{"a", 4. / 3, 0.4, 0.45, 0.5, 0, 0}, {"b", 2, 0.4, 0.6, 0.6, 0, 1}, {"c", 8. / 3, 0.4 / 3, 0.15, 0.1, -0.8 / 3, 0}, {"all", math.Inf(1), 0.9, 0.9, 0.9, 0.5, 0}}
 	near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-12 }
 	for i, w := range want {
 		g := x.rows[i]
-		if g.variant != w.name || !near(g.rank, w.rank) || !near(g.sets, w.mean) || !near(g.public, w.public) || !near(g.gap, w.gap) || g.refused != w.refused {
-			t.Errorf("row %d is %+v, want %+v", i, g, w)
+		mean, public, gene := x.meanOver(g, scoreNMI, anyKind), x.meanOver(g, scoreNMI, isPublic), x.meanOver(g, scoreNMI, onlyKind(kindGenes))
+		if g.variant != w.name || !near(g.rank, w.rank) || !near(mean, w.mean) || !near(public, w.public) || !near(gene, w.gene) || !near(g.gap, w.gap) || g.refused != w.refused {
+			t.Errorf("row %d is %+v of means %v, %v and %v, want %+v", i, g, mean, public, gene, w)
 		}
+	}
+}
+
+// TestTextByCosine: sets of text are ranked by rows divided by their lengths, all others by the
+// columns as they are.
+func TestTextByCosine(t *testing.T) {
+	accuracy := stream.Number(0.7)
+	c := choiceMade{scores: scores{NMI: spreadOf(0.1)}, Cosine: &scores{NMI: spreadOf(0.6), KNN: &accuracy}, Standard: &scores{NMI: spreadOf(0.3)}}
+	sets := []dataset{{name: "words", kind: kindText}, {name: "cells", kind: kindGenes}}
+	r := &run{options: &options{percents: []float64{5}, variants: []variant{{name: "a"}}}}
+	for _, s := range sets {
+		r.table = append(r.table, cell{s, r.variants[0], finding{Choices: []choiceMade{c}}})
+	}
+	x := r.tables(sets)[0]
+	got := []float64{x.rows[0].scores[scoreNMI][0], x.rows[0].scores[scoreNMI][1], x.rows[0].scores[scoreFile][0], x.rows[0].scores[scoreStandard][0], x.rows[0].scores[scoreKNN][0]}
+	if want := []float64{0.6, 0.1, 0.1, 0.3, 0.7}; !slices.Equal(got, want) {
+		t.Errorf("NMI of text and genes, of text as it is and standardized, and kNN of text are %v, want %v", got, want)
+	}
+	if got := (choiceMade{scores: scores{NMI: spreadOf(0.1)}}).rankedScores(kindText); got.NMI != nil {
+		t.Errorf("a refused choice on text has the scores %+v", got)
+	}
+}
+
+// TestDemands against sentences by hand: what the default misses is named.
+func TestDemands(t *testing.T) {
+	nan := math.NaN()
+	sets := []dataset{{name: "faces", kind: kindPictures}, {name: "words", kind: kindPictures}, {name: "cells", kind: kindGenes}, {name: "made-noise", kind: kindGenerated}}
+	nmi := map[string][]float64{
+		"default": {0.50, 0.40, 0.30, 0.79}, "greedy": {0.49, 0.30, 0.32, 0.10}, "align": {0.40, 0.42, 0.10, 0.90},
+		"random": {0.53, 0.42, 0.10, 0.10}, "all": {0.9, 0.9, 0.9, 0.9}}
+	x := tableOf(sets, []string{"all", "default", "greedy", "align", "random"}, nmi).tables(sets)[0]
+	want := []string{
+		"met: pictures: +4.0 to align, the best variant (want −1)",
+		"MISSED: genes: -2.0 to greedy, the best variant (want −1)",
+		"met: all public sets: +3.0 to greedy (want +3)",
+		"MISSED: sets more than 2 below random: faces (-3.0)",
+		"MISSED: made-noise: 79.0 (want 80)",
+	}
+	if got := x.listDemands(); !slices.Equal(got, want) {
+		t.Errorf("demands\n%q, want\n%q", got, want)
+	}
+	nmi["default"][2] = nan
+	x = tableOf(sets, []string{"default", "random"}, nmi).tables(sets)[0]
+	if got := x.listDemands(); !slices.Contains(got, "MISSED: sets more than 2 below random: faces (-3.0), cells (refused)") {
+		t.Errorf("a refusal is no miss: %q", got)
+	}
+	if got := tableOf(sets, []string{"greedy", "random"}, nmi).tables(sets)[0].listDemands(); got != nil {
+		t.Errorf("demands without the default: %q", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/internal/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -37,7 +38,7 @@ func (r *run) judged() string {
 }
 
 // protocolVersion grows when equal choices get other scores: old findings then do not count.
-const protocolVersion = 2
+const protocolVersion = 3
 
 // limits are what a selection may take.
 func (r *run) limits() string {
@@ -51,51 +52,66 @@ func (r *run) fill(ctx context.Context, sets []dataset) error {
 		return err
 	}
 	for _, s := range sets {
-		var halves []string
+		p := preparedSet{dataset: s} // once a variant needs that
 		for i, v := range r.variants {
 			f := finding{Set: s.name, Fingerprint: s.fingerprint, Variant: v.name, Settled: v.settled(), Judged: r.judged(), Sources: v.sources(), Limits: r.limits()}
 			if known, ok := r.store.known(f); ok && !r.fresh {
 				r.table = append(r.table, cell{s, v, known})
 				continue
 			}
-			if halves == nil && v.baseline == "" && r.halves > 0 {
-				if halves, err = r.halvesOf(ctx, s, r.scratch); err != nil {
+			if p.halves == nil && v.baseline == "" && r.halves > 0 {
+				if p.halves, err = r.halvesOf(ctx, s, r.scratch); err != nil {
+					return err
+				}
+			}
+			if p.rows == nil {
+				if p.rows, err = r.readJudged(ctx, s); err != nil {
 					return err
 				}
 			}
 			begin := time.Now()
-			if f.Choices, err = r.find(ctx, s, v, perCount[i], halves); err != nil {
+			if f.Choices, err = r.find(ctx, p, v, perCount[i]); err != nil {
 				return err
 			}
-			r.say("%s, %s: %s in %.1f s", s.name, v.name, f.summary(), time.Since(begin).Seconds())
+			r.say("%s, %s: %s in %.1f s", s.name, v.name, f.summary(s), time.Since(begin).Seconds())
 			if err := r.store.add(f); err != nil {
 				return err
 			}
 			r.table = append(r.table, cell{s, v, f})
 		}
-		for _, path := range halves {
+		for _, path := range p.halves {
 			os.Remove(path)
 		}
 	}
 	return nil
 }
 
-// summary is a finding for the eyes of who waits.
-func (f finding) summary() string {
-	var parts []string
-	for _, c := range f.Choices {
-		if c.NMI == nil {
-			parts = append(parts, "–")
-		} else {
-			parts = append(parts, fmt.Sprintf("%.1f", 100*c.NMI.Mean))
-		}
+// preparedSet is a set with what is made of it once, for all variants.
+type preparedSet struct {
+	dataset
+	rows   *judgedRows
+	halves []string // paths
+}
+
+// summary is a finding for the eyes of who waits, who is shown no score of a set that is held out.
+func (f finding) summary(s dataset) string {
+	if s.heldOut {
+		return "held out"
 	}
-	return "NMI " + strings.Join(parts, " ")
+	score := func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) }
+	title := "NMI"
+	if s.label == "" {
+		title, score = "explained", func(c choiceMade) float64 { return 1 - float64(c.Error) }
+	}
+	for _, c := range f.Choices {
+		title += " " + results.Points(score(c))
+	}
+	return title
 }
 
 // find makes the choices of v on s and judges them. The error is an interruption; whatever a
 // method refuses is part of the finding.
-func (r *run) find(ctx context.Context, s dataset, v variant, perCount bool, halves []string) ([]choiceMade, error) {
+func (r *run) find(ctx context.Context, s preparedSet, v variant, perCount bool) ([]choiceMade, error) {
 	counts := s.counts(r.percents)
 	var choices []choiceMade
 	for i, k := range counts {
@@ -115,8 +131,11 @@ func (r *run) find(ctx context.Context, s dataset, v variant, perCount bool, hal
 			}
 		}
 	}
+	if s.lake && v.baseline == "" {
+		groups, choices = append(groups, []int{len(choices)}), append(choices, choiceMade{Error: stream.Number(math.NaN())})
+	}
 	for at, group := range groups {
-		err := r.findGroup(ctx, s, v, counts[group[len(group)-1]], halves, choices[group[0]:group[len(group)-1]+1])
+		err := r.findGroup(ctx, s, v, choices[group[0]:group[len(group)-1]+1])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -153,45 +172,45 @@ func (r *run) refusal(err error) string {
 // Greedy methods take time in proportion to k, so that halves at 20 % would be most of a run.
 const stableShare = 10
 
-// findGroup selects k features once, from all rows and from the halves, and judges the
-// beginnings of this choice at the counts of choices.
-func (r *run) findGroup(ctx context.Context, s dataset, v variant, k int, halves []string, choices []choiceMade) error {
-	begin := time.Now()
-	sel, err := r.choose(ctx, s, v, s.path, k)
-	if err != nil {
-		return err
-	}
-	took := time.Since(begin).Seconds()
-	most := 0
-	for _, c := range choices {
-		if c.Percent <= stableShare {
-			most = c.K
+// findGroup selects once as many features as the last of the choices wants, or as many as the run
+// without a number takes, from all rows and from the halves, and judges the beginnings of this
+// selection at the counts of choices.
+func (r *run) findGroup(ctx context.Context, s preparedSet, v variant, choices []choiceMade) error {
+	last := &choices[len(choices)-1]
+	var sel *stream.Selection
+	var halves [][]int
+	took := 0.0
+	if v.baseline == "" {
+		var err error
+		begin := time.Now()
+		if sel, err = r.choose(ctx, s.dataset, v, s.path, last.K); err != nil {
+			return err
+		}
+		took = time.Since(begin).Seconds()
+		most := 0
+		for _, c := range choices {
+			if c.Percent <= stableShare {
+				most = c.K
+			}
+		}
+		if halves, err = r.chooseHalves(ctx, s.dataset, v, most, s.halves); err != nil {
+			return err
+		}
+		if last.K == 0 {
+			last.K = len(sel.Selected)
 		}
 	}
-	orders, err := r.chooseHalves(ctx, s, v, most, halves)
-	if err != nil {
-		return err
-	}
-	if err := r.judge(ctx, s, v, sel, choices); err != nil {
+	if err := s.rows.judgeChoices(ctx, r.options, s.dataset, v, s.rows.columnOrders(r.options, v, sel), choices); err != nil {
 		return err
 	}
 	for i := range choices {
 		c := &choices[i]
-		c.Seconds = took
-		if v.baseline != "" {
-			continue
+		if c.Seconds = took; sel != nil {
+			c.Ran = ranAs(sel)
 		}
-		if s.answer != nil {
-			var names []string
-			for _, f := range sel.Selected[:c.Chosen] {
-				names = append(names, f.Name)
-			}
-			found := stream.Number(s.found(names))
-			c.Found = &found
-		}
-		if orders != nil && c.Percent <= stableShare {
+		if halves != nil && c.Percent <= stableShare {
 			var sets [][]int
-			for _, order := range orders {
+			for _, order := range halves {
 				sets = append(sets, order[:min(c.K, len(order))])
 			}
 			index := stream.Number(judge.Agreement(sets, s.features).Nogueira)

@@ -1,7 +1,6 @@
 package quality
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -20,8 +19,11 @@ import (
 // dataset is a table to choose features of.
 type dataset struct {
 	name, path  string
-	label       string
-	made        bool // generated
+	kind        string
+	label       string // "" of lakes without classes
+	made        bool   // generated
+	lake        bool   // generated, and chosen from by the number of its factors
+	heldOut     bool
 	unranked    bool // there is nothing to find, so that ranks on it would be chance
 	rows        int64
 	features    int
@@ -58,7 +60,7 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 		}
 	}
 	if o.generated {
-		for _, k := range madeKinds() {
+		for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
 			if !o.wants(k.name) {
 				continue
 			}
@@ -71,6 +73,9 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 			}
 			sets = append(sets, s)
 		}
+	}
+	if o.heldOut > 0 {
+		holdOut(sets, o.heldOut)
 	}
 	for i, s := range sets {
 		if j := slices.IndexFunc(sets[:i], func(other dataset) bool { return other.name == s.name }); j >= 0 {
@@ -92,12 +97,15 @@ func (o *options) wants(name string) bool {
 // examine finds the label, the shape and the fingerprint of a set.
 func (o *options) examine(ctx context.Context, s *dataset) error {
 	candidates := []string{"label", "class"}
-	if o.label != "" {
+	switch {
+	case s.lake && s.unranked:
+		candidates = []string{""}
+	case o.label != "" && !s.made:
 		candidates = []string{o.label}
 	}
 	var faults []error
 	for _, label := range candidates {
-		ds, err := chunkio.Open(ctx, []string{s.path}, chunkio.Options{Label: label, Classes: true, Missing: stream.MissingKeep})
+		ds, err := chunkio.Open(ctx, []string{s.path}, chunkio.Options{Label: label, Classes: label != "", Missing: stream.MissingKeep})
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -107,10 +115,11 @@ func (o *options) examine(ctx context.Context, s *dataset) error {
 			return err
 		}
 		s.label, s.rows, s.features = label, ds.Rows(), len(ds.Columns())
+		s.kind = o.kindOf(s.name, ds.Columns())
 		break
 	}
 	switch {
-	case s.label == "":
+	case s.features == 0:
 		return errors.Join(faults...)
 	case s.features < 4 || s.rows < 8:
 		return fmt.Errorf("%d rows of %d features are too few to choose from", s.rows, s.features)
@@ -128,23 +137,26 @@ func (o *options) examine(ctx context.Context, s *dataset) error {
 	return nil
 }
 
-// counts are the numbers of features at the shares, in their order.
+// counts are the numbers of features at the shares, in their order; of a lake that of its factors.
 func (s dataset) counts(percents []float64) []int {
 	var list []int
 	for _, p := range percents {
+		if s.lake {
+			list = append(list, len(s.answer))
+			continue
+		}
 		list = append(list, min(max(int(math.Round(p/100*float64(s.features))), 2), s.features))
 	}
 	return list
 }
 
-// found is the share of the answer that the chosen features show: of as many groups as could
-// be shown by so many features.
-func (s dataset) found(chosen []string) float64 {
-	hit := 0
+// countCovered is the number of groups of the answer that the chosen features show: a factor counts
+// once, however many of its sensors are chosen.
+func (s dataset) countCovered(chosen []string) (hit int) {
 	for _, group := range s.answer {
 		if slices.ContainsFunc(group, func(name string) bool { return slices.Contains(chosen, name) }) {
 			hit++
 		}
 	}
-	return float64(hit) / float64(cmp.Or(min(len(s.answer), len(chosen)), 1))
+	return hit
 }

@@ -130,7 +130,8 @@ func (v variant) settled() string {
 // of the project's folder it is the release.
 func (v variant) sources() string {
 	if v.name == unnamed {
-		return digest("align/*.go", "greedy/*.go", "internal/spectral/*.go", "internal/trust/*.go", "anchor/trust.go", "ufs/graph.go", "ufs/recommend.go")
+		return digest("align/*.go", "greedy/*.go", "internal/rowsample/*.go", "internal/spectral/*.go", "internal/survey/*.go", "internal/trust/*.go", "anchor/trust.go",
+			"ufs/graph.go", "ufs/recommend.go")
 	}
 	spec, err := methods.Find(methods.All(), v.method)
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *run) write(ctx context.Context, host workshop.Machine, sets []dataset) 
 
 // plot draws the mean ranks; false where there is nothing to compare.
 func (t table) plot() (report.RankPlot, bool) {
-	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s of the features", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.Alike()}
+	p := report.RankPlot{Title: fmt.Sprintf("Mean rank by NMI over %d sets, %s", len(t.sets), t.title), Critical: t.ranks.Critical, Alike: t.ranks.Alike()}
 	for _, row := range t.rows {
 		if row.ranked {
 			p.Names, p.Ranks = append(p.Names, row.variant), append(p.Ranks, row.rank)
@@ -72,7 +72,8 @@ func (r *run) plotLink(t table) string { return filepath.Base(r.output) + t.plot
 func (r *run) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"set", "generated", "rows", "features", "variant", "percent", "k", "chosen", "nmi", "nmi_std", "acc", "acc_std",
-		"reconstruction_error", "stability", "found", "seconds", "refusal"}}
+		"reconstruction_error", "stability", "found", "seconds", "refusal",
+		"kind", "held_out", "ran", "knn", "nmi_standardized", "knn_standardized", "nmi_cosine", "knn_cosine", "covered"}}
 	cell := func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return ""
@@ -89,9 +90,17 @@ func (r *run) csv(w io.Writer) error {
 		for _, f := range x.finding.Choices {
 			nmi, nmiStd := spread(f.NMI)
 			acc, accStd := spread(f.ACC)
-			rows = append(rows, []string{x.set.name, strconv.FormatBool(x.set.made), fmt.Sprint(x.set.rows), fmt.Sprint(x.set.features), x.variant.name,
+			line := []string{x.set.name, strconv.FormatBool(x.set.made), fmt.Sprint(x.set.rows), fmt.Sprint(x.set.features), x.variant.name,
 				percentName(f.Percent), fmt.Sprint(f.K), fmt.Sprint(f.Chosen), nmi, nmiStd, acc, accStd, cell(float64(f.Error)),
-				cell(number(f.Stability)), cell(number(f.Found)), cell(f.Seconds), f.Refusal})
+				cell(number(f.Stability)), cell(f.shareFound(x.set)), cell(f.Seconds), f.Refusal,
+				x.set.kind, strconv.FormatBool(x.set.heldOut), f.Ran, cell(number(f.KNN))}
+			for _, other := range []*scores{f.Standard, f.Cosine} {
+				if other == nil {
+					other = new(scores)
+				}
+				line = append(line, cell(spreadMean(other.NMI)), cell(number(other.KNN)))
+			}
+			rows = append(rows, append(line, cell(number(f.Covered))))
 		}
 	}
 	return c.WriteAll(rows)
@@ -100,22 +109,25 @@ func (r *run) csv(w io.Writer) error {
 // json writes what the tables say, for programs.
 func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []table) error {
 	type row struct {
-		Variant       string        `json:"variant"`
-		Rank          stream.Number `json:"mean_rank"`
-		NMI           stream.Number `json:"nmi"`
-		Public        stream.Number `json:"nmi_public"`
-		Generated     stream.Number `json:"nmi_generated"`
-		ACC           stream.Number `json:"acc"`
-		Error         stream.Number `json:"reconstruction_error"`
-		Stability     stream.Number `json:"stability"`
-		Found         stream.Number `json:"found"`
-		Seconds       stream.Number `json:"seconds"`
-		Refused       int           `json:"refused"`
+		Variant       string                   `json:"variant"`
+		Rank          stream.Number            `json:"mean_rank"`
+		NMI           stream.Number            `json:"nmi"`
+		Public        stream.Number            `json:"nmi_public"`
+		Kinds         map[string]stream.Number `json:"nmi_of_kinds"`
+		Standard      stream.Number            `json:"nmi_standardized"`
+		KNN           stream.Number            `json:"knn"`
+		ACC           stream.Number            `json:"acc"`
+		Error         stream.Number            `json:"reconstruction_error"`
+		Stability     stream.Number            `json:"stability"`
+		Found         stream.Number            `json:"found"`
+		Seconds       stream.Number            `json:"seconds"`
+		Refused       int                      `json:"refused"`
 		Gap, GapError stream.Number
 	}
 	type ranking struct {
 		Shares      string        `json:"shares"`
 		Sets        []string      `json:"sets"`
+		Demands     []string      `json:"demands,omitempty"` // on the default
 		Rows        []row         `json:"variants"`
 		ChiSquare   stream.Number `json:"friedman_chi_square"`
 		P           stream.Number `json:"friedman_p"`
@@ -130,12 +142,21 @@ func (r *run) json(w io.Writer, host workshop.Machine, sets []dataset, tables []
 		Machine string    `json:"machine"`
 		Tables  []ranking `json:"tables"`
 		Results []finding `json:"findings"`
-	}{Schema: "ufs-stream/quality/v1", Command: r.command, Machine: host.String()}
+	}{Schema: "ufs-stream/quality/v2", Command: r.command, Machine: host.String()}
 	n := func(v float64) stream.Number { return stream.Number(v) }
 	for _, t := range tables {
-		x := ranking{Shares: t.title, Sets: t.sets, ChiSquare: n(t.ranks.Chi), P: n(t.ranks.P), F: n(t.ranks.F), FP: n(t.ranks.FP), Critical: n(t.ranks.Critical)}
+		x := ranking{Shares: t.title, Demands: t.listDemands(), ChiSquare: n(t.ranks.Chi), P: n(t.ranks.P), F: n(t.ranks.F), FP: n(t.ranks.FP), Critical: n(t.ranks.Critical)}
+		for _, s := range t.sets {
+			x.Sets = append(x.Sets, s.name)
+		}
 		for i, v := range t.rows {
-			x.Rows = append(x.Rows, row{v.variant, n(v.rank), n(v.sets), n(v.public), n(v.made), n(v.acc), n(v.error), n(v.stability), n(v.found), n(v.seconds), v.refused, n(v.gap), n(v.gapError)})
+			mean := func(of score) stream.Number { return n(t.meanOver(v, of, anyKind)) }
+			kinds := make(map[string]stream.Number)
+			for _, kind := range t.kinds {
+				kinds[kind] = n(t.meanOver(v, scoreNMI, onlyKind(kind)))
+			}
+			x.Rows = append(x.Rows, row{v.variant, n(v.rank), mean(scoreNMI), n(t.meanOver(v, scoreNMI, isPublic)), kinds, mean(scoreStandard), mean(scoreKNN), mean(scoreACC),
+				1 - mean(scoreExplained), mean(scoreStability), mean(scoreFound), n(v.seconds), v.refused, n(v.gap), n(v.gapError)})
 			if i > 0 && v.ranked && v.rank-t.rows[0].rank < t.ranks.Critical {
 				x.SameAsFirst = append(x.SameAsFirst, v.variant)
 			}

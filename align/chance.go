@@ -1,0 +1,82 @@
+package align
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+const (
+	// randomChoices are compared with the choice; the fewer random choices are as good, the more it is worth.
+	randomChoices = 100
+	// leastBeaten is the share of them that a choice must be better than.
+	leastBeaten = 0.95
+	// mostCompared features of the choice are compared, since a random one costs as many numbers of G as it has pairs.
+	mostCompared = 50
+)
+
+// compareWithChance compares the alignment of the choice with that of random choices of as many features, those
+// kept among them. It is nil if there is nothing to choose, or no Gram matrix.
+func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chance {
+	if e.Gram == nil {
+		return nil
+	}
+	entry := func(i, j int) float64 { return e.Gram.At(i, j) / e.Gram.Weight }
+	var open []int
+	for j := range p.A {
+		if !slices.Contains(e.Forbid, j) && !slices.Contains(e.Keep, j) {
+			open = append(open, j)
+		}
+	}
+	order = order[:min(len(order), mostCompared)]
+	free := len(order) - len(e.Keep)
+	if free < 1 || free >= len(open) || p.Norm == 0 {
+		return nil
+	}
+	own := alignment(p, order, entry)
+	keys := make([]uint64, len(p.A))
+	for j, c := range e.Columns { // so that the order of the columns changes nothing
+		hash := fnv.New64a()
+		hash.Write([]byte(c.Name))
+		keys[j] = hash.Sum64()
+	}
+	sum, squares, beaten := 0.0, 0.0, 0
+	for draw := range uint64(randomChoices) {
+		key := func(j int) uint64 { return splitmix.Hash(e.Seed^splitmix.Mix(draw+1), keys[j]) }
+		slices.SortFunc(open, func(a, b int) int { return cmp.Or(cmp.Compare(key(a), key(b)), a-b) })
+		value := alignment(p, slices.Concat(e.Keep, open[:free]), entry)
+		sum += value
+		squares += value * value
+		if value < own {
+			beaten++
+		}
+	}
+	mean := sum / randomChoices
+	share := stream.Number(float64(beaten) / randomChoices)
+	return &stream.Chance{
+		Measure: stream.Textf("alignment of %d chosen features with the clusters of a sample of the rows", len(order)).Spell(nil),
+		Value:   stream.Number(own), Chance: stream.Number(mean), Spread: stream.Number(math.Sqrt(max(squares/randomChoices-mean*mean, 0))),
+		Beats: &share, Trusted: float64(share) >= leastBeaten,
+	}
+}
+
+// alignment is that of a choice, N/(D·‖K‖).
+func alignment(p Problem, chosen []int, entry func(i, j int) float64) float64 {
+	sum, norm := 0.0, 0.0
+	for at, i := range chosen {
+		sum += p.A[i]
+		norm = math.Hypot(norm, p.Squares[i])
+		for _, j := range chosen[:at] {
+			norm = math.Hypot(norm, math.Sqrt2*entry(i, j))
+		}
+	}
+	if norm == 0 {
+		return 0
+	}
+	return min(sum/norm/p.Norm, 1)
+}

@@ -1,0 +1,133 @@
+package quality
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Kinds of sets, which tables have means of.
+const (
+	kindPictures  = "pictures"
+	kindText      = "text"
+	kindSensors   = "sensors"
+	kindTables    = "tables"
+	kindGenes     = "genes"
+	kindOther     = "other"
+	kindGenerated = "generated"
+	kindLakes     = "lakes"
+)
+
+// kindOrder is the order of the kinds in tables; those of a file of kinds that are not here come last.
+var kindOrder = []string{kindPictures, kindText, kindSensors, kindTables, kindGenes, kindOther, kindGenerated, kindLakes}
+
+// knownKinds are the kinds of sets by globs of their names, in lower case: those of the folders of
+// sets that the project tests with, and others that are often met under the same names.
+var knownKinds = map[string]string{
+	kindPictures: "coil20 coil100 orl* usps mnist* emnist* fashion* yale* umist jaffe msra25 warp* pix* pie* binalpha semeion optdigits pendigits gisette",
+	kindText:     "basehock* pcmac relathe 20news* newsgroups* reuters* bbc* citeseer cora webkb articles tdt2* classic* wikipedia* k1b re0 re1 tr??",
+	kindSensors: "isolet libras satimage sonar ionosphere vowel acsf1 osuleaf gunpoint* arrowhead gas_* har har_* ecg* beef coffee trace cbf " +
+		"lightning? facefour* swedishleaf adiac plane car synthetic_control landsat*",
+	kindTables: "messy mfeat musk? dermatology fontaine wine wdbc segment* dna splice glass ecoli yeast zoo vehicle breast* heart* iris letter " +
+		"msrcv1 leaves100 handwritten* caltech* spambase credit* seeds",
+	kindGenes: "prostate* tox* allaml* lymphoma* khan su sorlie sc_* leukemia* colon* lung* glioma* gli_* gla* smk* carcinom* nci* cll* arcene srbct " +
+		"adenoma alon borovecki burczynski chiaretti chin chowdary christensen golub gordon gravier nakayama pomeroy shipp singh subramanian " +
+		"tian west yeoh brain* dlbcl* ovarian* tumors* gds*",
+	kindGenerated: "made-* madelon waveform* twonorm ringnorm",
+	kindLakes:     "lake-*",
+}
+
+// readKinds reads the lines name,kind of a file.
+func readKinds(path string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("name a file of lines name,kind")}
+	}
+	defer f.Close()
+	lines := csv.NewReader(f)
+	lines.FieldsPerRecord, lines.TrimLeadingSpace = 2, true
+	rows, err := lines.ReadAll()
+	if err != nil {
+		return nil, &stream.DataError{Path: path, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("write a line name,kind for every set")}
+	}
+	kinds := make(map[string]string)
+	for _, row := range rows {
+		kinds[row[0]] = row[1]
+	}
+	return kinds, nil
+}
+
+// kindOf is the kind of a set: as the file of kinds has it, or as its name is known for, or
+// pictures where its columns are pixels.
+func (o *options) kindOf(name string, columns []stream.Column) string {
+	if kind, ok := o.namedKinds[name]; ok {
+		return kind
+	}
+	for _, kind := range kindOrder {
+		for _, glob := range strings.Fields(knownKinds[kind]) {
+			if ok, err := path.Match(glob, strings.ToLower(name)); ok && err == nil {
+				return kind
+			}
+		}
+	}
+	if len(columns) > 0 && strings.HasPrefix(columns[0].Name, "px_") {
+		return kindPictures
+	}
+	return kindOther
+}
+
+// isPublic says whether sets of a kind are data, and not made for a question.
+func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
+
+// kindsOf lists the kinds of some sets, each once, in the order of tables.
+func kindsOf(sets []dataset) (kinds []string) {
+	for _, s := range sets {
+		kinds = append(kinds, s.kind)
+	}
+	place := func(kind string) int {
+		if i := slices.Index(kindOrder, kind); i >= 0 {
+			return i
+		}
+		return len(kindOrder)
+	}
+	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
+	return slices.Compact(kinds)
+}
+
+// holdOut marks a half of the public sets of every kind, which it draws by hashes of seed and name,
+// so that further sets change little. Of odd numbers the larger half is held out in every second kind.
+func holdOut(sets []dataset, seed uint64) {
+	larger := false
+	for _, kind := range kindsOf(sets) {
+		if !isPublic(kind) {
+			continue
+		}
+		var of []*dataset
+		for i := range sets {
+			if sets[i].kind == kind {
+				of = append(of, &sets[i])
+			}
+		}
+		drawn := func(s *dataset) string {
+			return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, s.name)))
+		}
+		slices.SortFunc(of, func(a, b *dataset) int { return cmp.Compare(drawn(a), drawn(b)) })
+		half := len(of) / 2
+		if len(of)%2 == 1 {
+			if larger {
+				half++
+			}
+			larger = !larger
+		}
+		for _, s := range of[:half] {
+			s.heldOut = true
+		}
+	}
+}

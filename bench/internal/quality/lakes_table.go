@@ -1,0 +1,92 @@
+package quality
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/internal/judge"
+)
+
+// lakeSection writes which factors of the lakes are covered and what is explained: by as many columns
+// as there are factors, and by as many as a variant takes by itself.
+func (r *run) lakeSection(w io.Writer, sets []dataset) {
+	lakes := slices.DeleteFunc(slices.Clone(sets), func(s dataset) bool { return !s.lake })
+	if len(lakes) == 0 {
+		return
+	}
+	for _, auto := range []bool{false, true} {
+		title := "as many columns as factors"
+		if auto {
+			title = "as many columns as the variant takes (-k auto)"
+		}
+		fmt.Fprintf(w, "\n## Lakes: %s\n\nFactors covered, of how many, with the columns chosen where that is another number; and the share explained × 100\n", title)
+		head := []string{"variant", "covered", "explained"}
+		for _, s := range lakes {
+			head = append(head, s.name)
+		}
+		results.TableHead(w, head, 1)
+		for _, v := range r.variants {
+			if v.baseline == judge.All || auto && v.baseline != "" {
+				continue
+			}
+			var cells []string
+			var covered, explained []float64
+			for _, s := range lakes {
+				c := r.lakeChoice(s, v, auto)
+				cells = append(cells, c.lakeCell(s))
+				covered, explained = append(covered, number(c.Covered)/float64(len(s.answer))), append(explained, 1-float64(c.Error))
+			}
+			results.TableRow(w, append([]string{v.name, results.Points(judge.Summarize(covered).Mean), results.Points(judge.Summarize(explained).Mean)}, cells...))
+		}
+	}
+	writeList(w, r.listLakeDemands(lakes))
+}
+
+// lakeChoice is a variant's choice of as many columns as factors, or of as many as it takes.
+func (r *run) lakeChoice(s dataset, v variant, auto bool) choiceMade {
+	choices := r.cell(s, v).Choices
+	if auto {
+		return choices[len(choices)-1]
+	}
+	return choices[0]
+}
+
+// lakeCell is a choice on a lake in a table.
+func (c choiceMade) lakeCell(s dataset) string {
+	if c.Covered == nil {
+		return results.NoFigure
+	}
+	by := ""
+	if c.Chosen != len(s.answer) {
+		by = fmt.Sprintf(" by %d", c.Chosen)
+	}
+	return fmt.Sprintf("%.3g/%d%s, %s", number(c.Covered), len(s.answer), by, results.Points(1-float64(c.Error)))
+}
+
+// listLakeDemands are sentences on what the default is held to on lakes: that the columns which it takes
+// by itself cover every factor, and explain nearly what greedy explains by as many as there are factors.
+func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
+	own := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == unnamed })
+	greedy := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == "greedy" })
+	if own < 0 || greedy < 0 {
+		return nil
+	}
+	var uncovered, unexplained []string
+	for _, s := range lakes {
+		c := r.lakeChoice(s, r.variants[own], true)
+		if covered := number(c.Covered); !(covered == float64(len(s.answer))) {
+			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.lakeCell(s)))
+		}
+		share, best := 1-float64(c.Error), 1-float64(r.lakeChoice(s, r.variants[greedy], false).Error)
+		if !(share >= shareOfExplained*best) && !math.IsNaN(best) {
+			unexplained = append(unexplained, fmt.Sprintf("%s (%s, greedy %s)", s.name, results.Points(share), results.Points(best)))
+		}
+	}
+	return []string{
+		metOrMissed(len(uncovered) == 0) + ": lakes of which the default by -k auto misses a factor: " + joinOrNone(uncovered),
+		fmt.Sprintf("%s: lakes of which it explains less than %g of greedy's share: %s", metOrMissed(len(unexplained) == 0), shareOfExplained, joinOrNone(unexplained)),
+	}
+}

@@ -1,0 +1,76 @@
+package judge
+
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+)
+
+const (
+	// nearestRows is the number of rows whose distances to all rows are found at a time.
+	nearestRows = 256
+	// nearestTie is the share of two rows' squared lengths below which a difference of squared
+	// distances is rounding: that of an inner product of some thousand numbers.
+	nearestTie = 1e-12
+)
+
+// NearestAccuracy is the accuracy of the nearest neighbour, leave-one-out: the chance that the
+// nearest other row of x, n×k, has the class of a row, where one of several that are equally near
+// is drawn. Rows of one place are common where columns are few and discrete, and files often have
+// their rows sorted by class, so that the first of these would tell of the order. NaN for fewer
+// than two rows.
+//
+// Costs 2·n²·k flops in kernel.Gemm, and holds a copy of x and nearestRows·n numbers.
+func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int32) float64 {
+	n, k := x.Rows, x.Cols
+	if n < 2 {
+		return math.NaN()
+	}
+	// Seen from the first row, the squares of columns with large means do not cancel, and whole
+	// numbers stay whole and exact.
+	data := make([]float64, n*k)
+	kernel.Each(team.Threads(), k, func(j int) {
+		from, to := x.Data[j*x.ColStride:][:n], data[j*n:][:n]
+		for i, v := range from {
+			to[i] = v - from[0]
+		}
+	})
+	squares := make([]float64, n)
+	for j := range k {
+		for i, v := range data[j*n:][:n] {
+			squares[i] += v * v
+		}
+	}
+	rows := kernel.ColMajor(data, n, k, n)
+	products := make([]float64, min(nearestRows, n)*n)
+	right := make([]float64, n)
+	for from := 0; from < n; from += nearestRows {
+		to := min(from+nearestRows, n)
+		clear(products)
+		kernel.Gemm(team, 1, rows.Sub(from, 0, to-from, k), rows.Trans(), kernel.RowMajor(products[:(to-from)*n], to-from, n, n))
+		kernel.Each(team.Threads(), to-from, func(r int) {
+			right[from+r] = shareOfNearest(products[r*n:][:n], squares, classes, from+r)
+		})
+	}
+	return sum(right) / float64(n)
+}
+
+// shareOfNearest is the share of the rows nearest to row i, i itself left out, that have its class.
+func shareOfNearest(products, squares []float64, classes []int32, i int) float64 {
+	nearest := math.Inf(1)
+	for j, p := range products {
+		if d := squares[i] + squares[j] - 2*p; j != i && d < nearest {
+			nearest = d
+		}
+	}
+	same, all := 0.0, 0.0
+	for j, p := range products {
+		if whole := squares[i] + squares[j]; j != i && whole-2*p <= nearest+nearestTie*whole {
+			all++
+			if classes[j] == classes[i] {
+				same++
+			}
+		}
+	}
+	return same / all
+}

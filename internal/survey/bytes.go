@@ -1,0 +1,53 @@
+package survey
+
+import (
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// Bytes bounds what Look holds beside a table of so many rows of numbers, its result included, with m anchors (0: DefaultAnchors)
+// and neighbors (0: the default).
+func Bytes(rows, d, m, neighbors, threads int) int64 {
+	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
+	graph := func(m int) int64 {
+		return anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
+	}
+	judged := min(m, mostJudged)
+	points := 8 * int64(judged) * int64(d)
+	noise := 16 * int64(min(judged, d)) * int64(min(judged, d)) // the smaller of XᵀX and XXᵀ, and its square
+	if d > judged {
+		noise += 8 * int64(judged) * panel
+	}
+	compared := points + 8*int64(judged)*int64(judged) + graph(judged) // a surrogate and W
+	// The points are made again without noise, while the first ones may still be garbage.
+	bytes := 2*points + max(noise, compared)
+	if m > judged { // then the points of all are there, and those that were judged may still be garbage
+		bytes = max(bytes, 3*points+8*int64(m)*int64(d)+graph(m))
+	}
+	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
+}
+
+// ThinBytes is Bytes for rows of so many entries in all.
+func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
+	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
+	entries *= 2 // for the cosine
+	// Points grow by doubling, at worst while both copies are there.
+	return 3*16*entries + anchor.AmongThinBytes(m, 2*d, neighbors, threads, entries) + spectral.ThinDiffusionBytes(m, 2*d) + 200*int64(d) + 1<<16
+}
+
+// mostDense values of sparse rows are surveyed as rows of numbers, as the same rows that are no sparse ones are.
+const mostDense = 1 << 24
+
+// StaysThin reports whether sparse rows are too many numbers for a survey of rows of numbers.
+func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > mostDense }
+
+func anchorsAndNeighbors(rows, m, neighbors int) (int, int) {
+	if m == 0 {
+		m = DefaultAnchors
+	}
+	if neighbors == 0 {
+		neighbors = anchor.DefaultNeighbors
+	}
+	return min(m, rows), neighbors
+}

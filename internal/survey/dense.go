@@ -1,0 +1,152 @@
+package survey
+
+import (
+	"context"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/room"
+	"github.com/ufs-stream/ufs-stream/internal/spectral"
+)
+
+// mostJudged anchors are judged, and weigh the columns of the graph of all of them. Eigenvectors take most of the time, and those
+// of the data and of the surrogates as many anchors as the last graph has would take three quarters of it.
+const mostJudged = 1000
+
+// surveyDense surveys rows of numbers.
+func (l *look) surveyDense(ctx context.Context) error {
+	all := l.m
+	l.m = min(all, mostJudged)
+	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
+	l.judgeDependence(deviations, sum)
+	kept := l.leaveNoiseOut(deviations)
+	x, d := l.scaledPoints(kept), len(kept)
+	if d == 0 {
+		l.warn("no column varies")
+		return ctx.Err()
+	}
+	own, b, err := l.diffuseGraph(ctx, x, d)
+	if err != nil {
+		return err
+	}
+	l.adoptGraph(own, kept, b)
+	rows := makeSurrogate(l.team, x, l.m, d, l.opt.Seed)
+	null, c, err := l.diffuseGraph(ctx, rows, d)
+	if err != nil {
+		return err
+	}
+	if l.judgeClusters(leadingSum(own), leadingSum(null), b, c); !l.Clusters.Trusted {
+		return nil
+	}
+	adoptValues(l.team, rows, x, l.m, d)
+	if _, c, err = l.diffuseGraph(ctx, rows, d); err != nil {
+		return err
+	}
+	if l.m = all; all > mostJudged {
+		x = l.scaledPoints(kept)
+	}
+	l.weighColumns(x, d, b, c)
+	weighted, b, err := l.diffuseGraph(ctx, x, d)
+	if err != nil {
+		return err
+	}
+	l.adoptGraph(weighted, kept, b)
+	return nil
+}
+
+// scaledPoints are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
+// columns (nil: all).
+func (l *look) scaledPoints(columns []int) []float64 {
+	factor, t := l.scaleFactors(l.table), l.table
+	if columns == nil {
+		columns = make([]int, t.Cols)
+		for j := range columns {
+			columns[j] = j
+		}
+	}
+	x := room.Make[float64](l.m * len(columns))
+	for i := range l.m {
+		row := t.Values[i*t.Rows/l.m*t.Cols:][:t.Cols]
+		for k, j := range columns {
+			if factor[j] > 0 {
+				x[i*len(columns)+k] = (row[j] - t.Columns[j].Mean) * factor[j]
+			}
+		}
+	}
+	return x
+}
+
+// leaveNoiseOut records the columns that take no part, and returns the others. If fewer than two are
+// left, all that vary take part.
+func (l *look) leaveNoiseOut(deviations []float64) []int {
+	kept, noise, varying := []int{}, []int{}, []int{}
+	for j, z := range deviations {
+		switch {
+		case math.IsInf(z, -1):
+			continue
+		case z < noiseDeviations(l.m):
+			noise = append(noise, j)
+		default:
+			kept = append(kept, j)
+		}
+		varying = append(varying, j)
+	}
+	if len(kept) < 2 {
+		return varying
+	}
+	l.Noise = noise
+	return kept
+}
+
+// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
+func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	g, err := anchor.Among(x, l.m, d, anchor.Options{Neighbors: l.opt.Neighbors, Threads: l.team.Threads(), Limit: l.opt.Limit})
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := spectral.Diffuse(l.team, g, l.opt.Diffusion)
+	if err != nil {
+		return nil, nil, err
+	}
+	shares := make([]float64, d)
+	for j, squares := range centredSquares(l.team, x, l.m, d) {
+		if squares > 0 {
+			shares[j] = min(k.A[j]/squares, 1)
+		}
+	}
+	return k, shares, nil
+}
+
+// adoptGraph takes a graph for the survey's.
+func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
+	for i, j := range columns {
+		l.Shares[j] = shares[i]
+	}
+	l.Norm, l.Eigenvalues, l.Warnings = k.Norm, k.Eigenvalues, k.Warnings
+}
+
+// weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
+// (b − c)/(1 − c), and a little more, the largest being 1: if the columns have hardly more than the surrogate, all weigh alike.
+func (l *look) weighColumns(x []float64, d int, b, c []float64) {
+	weight, largest := make([]float64, d), 0.0
+	for j := range weight {
+		if c[j] < 1 {
+			weight[j] = max((b[j]-c[j])/(1-c[j]), 0)
+			largest = max(largest, weight[j])
+		}
+	}
+	for j, w := range weight {
+		weight[j] = math.Sqrt((w + chanceShare) / (largest + chanceShare))
+	}
+	columnBlocks(l.team, d, func(from, to int) {
+		for i := range l.m {
+			row := x[i*d:]
+			for j := from; j < to; j++ {
+				row[j] *= weight[j]
+			}
+		}
+	})
+}
