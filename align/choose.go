@@ -260,7 +260,7 @@ func (s *search) take(p int) {
 	s.Alignment = append(s.Alignment, alignment)
 }
 
-// ChooseBytes is what Choose holds for k of d features beside the problem, with a novelty floor or without.
+// ChooseBytes is what Choose holds for k of d features without the problem, with a novelty floor or none.
 func ChooseBytes(d, k int, floor bool) int64 {
 	bytes := (8*6+1)*int64(d) + 40*int64(k)
 	if floor {

@@ -63,7 +63,7 @@
 // G that the choice asks for anyway, by a Cholesky factorisation pivoted by the choice, a row of d numbers for each feature
 // chosen. Features with a = 0 (noise, which is news to all) come after either kind.
 //
-// A sensor of correlation ρ with its factor keeps 1 − ρ⁴ beside another one: 0.19 at 0.95, 0.30 at 0.915, 0.34 at 0.9. Of 12 factors with
+// A sensor of correlation ρ with its factor keeps 1 − ρ⁴ after another one: 0.19 at 0.95, 0.30 at 0.915, 0.34 at 0.9. Of 12 factors with
 // sensors of 0.9 to 0.95 the first 12 choices have 8 without a floor and with 0.2, and 11 with 0.3. On 34 sets with labels a floor of 0.3
 // costs 0.8 points of NMI, and one of 0.4 another 0.2, and 9 on tables of clusters in redundant columns.
 //

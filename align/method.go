@@ -38,7 +38,7 @@ func (m *declared) Options(o *method.Options) {
 		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
 }
 
-// outOfCore is more than any limit: the method has no form that reads the rows again, and makes do with those of the
+// outOfCore is more than any limit: the method has no form that reads the rows again, and makes do with the rows of the
 // sample only if they are sparse.
 const outOfCore = math.MaxInt64 / 4
 

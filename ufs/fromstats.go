@@ -109,10 +109,7 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 		e.moments = nil
 	}
 	if r.Takes.Sample {
-		if err := takeKeptSample(r, e, file, opt.Limit); err != nil {
-			return nil, err
-		}
-		if err := refuseLooking(r, e, shape); err != nil {
+		if err := takeKeptSample(r, e, file, opt.Limit, shape); err != nil {
 			return nil, err
 		}
 	}
@@ -130,8 +127,8 @@ func (r *run) readFile(file *chunkio.StatsReader) (*gathered, error) {
 	return e, r.restrict(e)
 }
 
-// takeKeptSample reads the sample of rows that a file has beside its moments, which tells the seed.
-func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64) error {
+// takeKeptSample reads the sample of rows of a file with moments, which tells the seed.
+func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
 	if e.options[optionDecay] != "" {
 		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
 	}
@@ -149,10 +146,10 @@ func takeKeptSample(r *run, e *gathered, file *chunkio.StatsReader, limit int64)
 		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.GraphRows, r.Stats, comma(int64(kept)))
 	}
 	r.Seed = e.sample.Seed()
-	return nil
+	return refuseLooking(r, e, shape)
 }
 
-// refuseLooking fails if looking at the sample of rows that a file keeps, beside its moments, is beyond the memory limit.
+// refuseLooking fails if the moments of a file and a look at its sample of rows are beyond the memory limit.
 func refuseLooking(r *run, e *gathered, shape method.Shape) error {
 	shape.Sample = rowsToLookAt(r, e.sample)
 	if n := e.sample.Len(); e.options["sparse"] != "" && n > 0 {

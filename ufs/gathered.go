@@ -33,8 +33,8 @@ type gathered struct {
 	graph    *anchor.Statistics  // beside moments or a sketch, for the graph methods
 	weights  *gram.Sketch        // beside sketch and graph: of the rows' weights on the anchors
 	hashed   *hashed             // beside moments, and while rows come in their place: of hash shards; or nil
-	sample   *anchor.Sampler     // beside a profile, to take anchors from, or beside moments, to look at
-	survey   *survey.Survey      // of the sample beside moments, once it was looked at
+	sample   *anchor.Sampler     // beside a profile, to take anchors from, or moments, to look at
+	survey   *survey.Survey      // of the sample, once it was looked at
 	thin     *survey.ThinColumns // of the sample, in place of moments
 	rows     *rowsample.Sample   // beside a profile, for methods that iterate over rows
 	spread   *gram.Histograms    // beside moments, of a scan; nil where a file has none

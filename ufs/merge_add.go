@@ -10,15 +10,8 @@ import (
 // add merges the states of o into e. Their files were found to belong together by what their
 // headers say, so that only the states themselves can disagree.
 func (e *gathered) add(o *gathered) error {
-	switch {
-	case e.sample != nil && o.sample != nil:
-		if err := e.sample.Merge(o.sample); err != nil {
-			return err
-		}
-	case e.moments != nil:
-		e.sample = nil // without that of one part there is none of the whole
-	case e.sample != o.sample:
-		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
+	if err := addSample(e, o); err != nil {
+		return err
 	}
 	if e.spread != nil && o.spread != nil {
 		if err := e.spread.Merge(o.spread); err != nil {
@@ -70,6 +63,19 @@ func (e *gathered) add(o *gathered) error {
 		return e.moments.Merge(o.moments)
 	}
 	return e.profile.Merge(o.profile)
+}
+
+// addSample merges the samples of rows that profiles or moments have.
+func addSample(e, o *gathered) error {
+	switch {
+	case e.sample != nil && o.sample != nil:
+		return e.sample.Merge(o.sample)
+	case e.moments != nil:
+		e.sample = nil // without that of one part there is none of the whole
+	case e.sample != o.sample:
+		return stream.Usagef("only one of them has a sample of rows; make both with {profile-only} and the same options")
+	}
+	return nil
 }
 
 // bytes bounds what the states of e hold once those of o, if it is not nil, are merged into them.

@@ -24,17 +24,15 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	if q.Method != "" {
 		return q.settle(ctx)
 	}
+	plain := q
+	plain.Method = methods.Fallback
 	if q.Plan != "" {
 		r, err := q.settle(ctx)
 		switch {
 		case err != nil:
 			return nil, err
-		case r.plan.Method == methods.Recommended: // as it is where none was named
-			plain := q
-			plain.Method = methods.Fallback
-			r.why = recommendedOne()
-			r.plain, err = plain.settle(ctx)
-			return r, err
+		case r.plan.Method == methods.Recommended: // as plans that name none have it
+			return withFallback(ctx, r, plain)
 		case r.plan.Method != "":
 			r.why = stream.Textf("the one of the plan file")
 			return r, nil
@@ -48,8 +46,6 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	if err != nil { // not among those to choose from
 		return q.settle(ctx)
 	}
-	plain := q
-	plain.Method = methods.Fallback
 	spec, err := methods.Find(list, methods.Fallback)
 	if err != nil {
 		return nil, err
@@ -76,12 +72,18 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 			plain.Options[option] = value
 		}
 	}
-	r.why = recommendedOne()
+	return withFallback(ctx, r, plain)
+}
+
+// withFallback makes r the run of the recommended method, with the fallback that plain asks for.
+func withFallback(ctx context.Context, r *run, plain Request) (*run, error) {
+	var err error
+	r.why = stream.Textf("the recommended one")
 	r.plain, err = plain.settle(ctx)
 	return r, err
 }
 
-// settleGathering settles a request that gathers statistics. They are those of the recommended method, from which
+// settleGathering settles a request that gathers statistics. They are of the recommended method, from which
 // the fallback can select too, if the request names none and nothing in it speaks against that.
 func settleGathering(ctx context.Context, q Request) (*run, error) {
 	q.keepStdin()
@@ -105,9 +107,6 @@ func settleGathering(ctx context.Context, q Request) (*run, error) {
 	}
 	return q.settle(ctx)
 }
-
-// recommendedOne is why the recommended method runs.
-func recommendedOne() stream.Text { return stream.Textf("the recommended one") }
 
 // whyFallback says why what the request asks for rules the recommended method out, if it does.
 func (q *Request) whyFallback(best, plain method.Spec) (why stream.Text, ruledOut bool) {
@@ -279,10 +278,10 @@ func lookAtSample(ctx context.Context, g *gatherer, e *gathered, scale string) (
 	if err != nil {
 		return nil, err
 	}
-	// By column gathered, as what is constant in a half-sample is no feature of it.
 	if e.moments == nil && e.wide == nil {
 		e.thin = s.ThinColumnsOf(t)
 	}
+	// By column gathered, as a column that is constant in a half-sample is no feature of it.
 	shares := make([]float64, len(e.columns))
 	for k, j := range std.Columns {
 		shares[j] = s.Shares[k]

@@ -298,7 +298,7 @@ func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
 	return graphBytes(int(m), len(e.columns), int(k), workers, shards), nil
 }
 
-// readSample reads the sample of rows beside a profile or moments, if there is one, within so many bytes.
+// readSample reads the sample of rows of a file, if there is one, within so many bytes.
 func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil

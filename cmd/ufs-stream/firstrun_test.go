@@ -82,7 +82,7 @@ func TestFirstRunFillsByMean(t *testing.T) {
 		t.Errorf("the column without values: left out %s", why)
 	}
 	if r := invoke("select", in, "-k", "3", "-q"); r.err != "" {
-		t.Errorf("-q: %s", r.err)
+		t.Errorf("with -q standard error has %s", r.err)
 	}
 	clean := write(t, at("clean.csv"), strings.NewReplacer(",,", ",1,", "inf", "2").Replace(holedTable()))
 	if r := invoke("select", clean, "-k", "3"); r.code != exit.Done || strings.Contains(r.err, "missing") {

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// Bytes bounds what Look holds beside a table of so many rows of numbers, its result included, with m anchors (0: DefaultAnchors)
+// Bytes bounds what Look holds next to a table of rows of numbers, its result included, with m anchors (0: DefaultAnchors)
 // and neighbors (0: the default).
 func Bytes(rows, d, m, neighbors, threads int) int64 {
 	m, neighbors = anchorsAndNeighbors(rows, m, neighbors)
@@ -22,7 +22,7 @@ func Bytes(rows, d, m, neighbors, threads int) int64 {
 	compared := points + 8*int64(judged)*int64(judged) + graph(judged) // a surrogate and W
 	// The points are made again without noise, while the first ones may still be garbage.
 	bytes := 2*points + max(noise, compared)
-	if m > judged { // then the points of all are there, and those that were judged may still be garbage
+	if m > judged { // then the points of all are there, and the ones that were judged may still be garbage
 		bytes = max(bytes, 3*points+8*int64(m)*int64(d)+graph(m))
 	}
 	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16

@@ -14,7 +14,7 @@ import (
 const faint = 1e-9
 
 // surveyCounts surveys rows that are 0 almost everywhere, by their entries alone. If rows are compared by their
-// cosine, points have 2d coordinates: those of the row brought to length 1, which make the distances, and its own values beside
+// cosine, points have 2d coordinates: the row's brought to length 1, which make the distances, and its own values beside
 // these, too small to matter there. So the graph's C has the columns as they are: of five sets of texts, shares of the
 // columns of rows brought to length 1 choose worse by 4 points of NMI. There is no surrogate, as it would be dense,
 // and no column is noise: a rare word goes with few others by its nature.

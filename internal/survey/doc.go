@@ -1,4 +1,4 @@
-// Package survey looks at a seeded sample of rows, with the moments of all rows beside it, and answers what
+// Package survey looks at a seeded sample of rows and the moments of all rows, and answers what
 // the default needs before it can choose: at which scale, by which graph, and whether there are clusters at all.
 //
 //  1. The columns' unit. If the ranges of most pairs of columns are disjoint, or one column has most of all

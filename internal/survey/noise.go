@@ -75,7 +75,7 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 // panel columns of a product are there at a time.
 const panel = 1024
 
-// tracesOf are those of the square and the cube of a symmetric matrix.
+// tracesOf returns the traces of the square and the cube of a symmetric matrix.
 func tracesOf(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
 	square := make([]float64, len(a.Data))
 	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))

@@ -305,7 +305,7 @@ func TestEdges(t *testing.T) {
 	} {
 		s, err := Look(t.Context(), table, Options{})
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("looking at %s: %v", name, err)
 			continue
 		}
 		for j, share := range s.Shares {
@@ -323,7 +323,7 @@ func TestContext(t *testing.T) {
 	cancel()
 	for name, table := range map[string]*Table{"dense": makeClasses(1, 50, 5, 1, 5), "counts": makeWords(50)} {
 		if _, err := Look(ctx, table, Options{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("looking at %s: %v", name, err)
 		}
 	}
 }

@@ -45,7 +45,7 @@ const (
 	Counts                // numbers that are 0 almost everywhere, as of words
 )
 
-// Test is a statistic of the data beside the same of copies that have not the thing asked for. Chance is 0 if it was not
+// Test compares a statistic of the data with that of copies without the thing asked for. Chance is 0 if it was not
 // made: of counts, and of too few rows or columns.
 type Test struct {
 	Value, Chance float64
@@ -69,8 +69,8 @@ type Survey struct {
 	// Norm is ‖K‖ (Frobenius'), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ, see A.
 	Norm float64
 
-	Dependence  Test    // do columns go together: the mean squared correlation of two beside chance
-	Clusters    Test    // beyond factors: the leading eigenvalues of the graph beside the surrogate's
+	Dependence  Test    // do columns go together: the mean squared correlation of two, and chance
+	Clusters    Test    // beyond factors: the leading eigenvalues of the graph and of the surrogate's
 	ByShares    bool    // Clusters has the mean share of a column that the graph explains instead
 	Floor       float64 // the novelty floor for align.Choose; 0 means none
 	Power       float64 // the exponent for align.Choose; 0 means its default

@@ -28,7 +28,7 @@ func NewThinColumns(rows kernel.Compressed) *ThinColumns {
 	return c
 }
 
-// ThinColumnsBytes is what it holds of so many entries, beside the rows.
+// ThinColumnsBytes is the memory that it holds for the entries, without the rows.
 func ThinColumnsBytes(d int, entries int64) int64 { return 12*entries + 40*int64(d) }
 
 // Column is column j of XᵀX, until the next call: with n rows Σxxᵀ less n·meanᵢmeanⱼ.

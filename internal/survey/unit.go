@@ -14,8 +14,8 @@ const (
 	// but for raw intensities (tox171: 0.1, as few are loud) and descriptors of several kinds (mfeat: 0.07, which pareto serves
 	// better all the same); of columns in units of their own (wine, wdbc, planted tables, lakes) it is below 0.01.
 	leastOverlap = 0.05
-	// One column with more than half of all variance is in a unit of its own: an age beside grades of 0 to 3
-	// (dermatology: 0.9), a count of speakers beside formants (vowel: 0.8). Elsewhere the largest has 0.06.
+	// One column with more than half of all variance is in a unit of its own: an age among grades of 0 to 3
+	// (dermatology: 0.9), a number of the speaker among formants (vowel: 0.8). Elsewhere the largest has 0.06.
 	mostShare = 0.5
 	// Words and fingerprints are 0 in 94 % of the entries and more, pixels of digits in 82 % at most.
 	mostlyZero = 0.9

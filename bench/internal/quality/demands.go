@@ -10,8 +10,8 @@ import (
 
 // What the default is held to, in points of NMI but for the last two.
 const (
-	marginOfKind     = 1    // it may be behind the best variant of a kind
-	marginOfRandom   = 2    // it may be behind random features, on any set
+	marginOfKind     = 1    // it may be below the best variant of a kind
+	marginOfRandom   = 2    // it may be below random features, on any set
 	leadOverGreedy   = 3    // it has to be ahead, over all public sets
 	leastAmongNoise  = 80   // it has to reach on made-noise and made-nuisance
 	shareOfExplained = 0.98 // of what greedy explains of a lake
@@ -65,7 +65,7 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 	return variant, mean
 }
 
-// setsBehind names the sets on which a row is behind another by more than a margin in points of NMI, or
+// setsBehind names the sets on which a row is below another by more than a margin in points of NMI, or
 // has no figure.
 func (t table) setsBehind(row, other tableRow, margin float64) (list []string) {
 	for i, s := range t.sets {

@@ -197,7 +197,7 @@ func divideRows(x kernel.Matrix[float64]) kernel.Matrix[float64] {
 	return x
 }
 
-// columnNames are those of some columns.
+// columnNames are the names of some columns.
 func (j *judgedRows) columnNames(columns []int) (list []string) {
 	for _, c := range columns {
 		list = append(list, j.columns[c].Name)

@@ -118,7 +118,7 @@ func (t table) otherScores(w io.Writer) {
 	}
 }
 
-// kindMeans are those of a score over all public sets and over every kind.
+// kindMeans are the means of a score over all public sets and over every kind.
 func (t table) kindMeans(row tableRow, of score) []string {
 	cells := []string{results.Points(t.meanOver(row, of, isPublic))}
 	for _, kind := range t.kinds {
