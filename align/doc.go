@@ -54,12 +54,12 @@
 // # The novelty floor
 //
 // Alignment follows clusters, which may show in few of a table's factors. A choice that is to serve a whole table has something of
-// every factor. So with a floor φ there are two kinds of features: those that keep more than the share φ of their own
+// every factor. So with a floor φ there are two kinds of features: some keep more than the share φ of their own
 // variance unexplained by the features chosen,
 //
 //	Gᵢᵢ − G_iS·G_SS⁻¹·G_Si > φ·Gᵢᵢ,
 //
-// and those that keep less. While there are any of the first kind none of the second is taken. What is left of the variance comes from the columns of
+// and some keep less. While there are any of the first kind none of the second is taken. What is left of the variance comes from the columns of
 // G that the choice asks for anyway, by a Cholesky factorisation pivoted by the choice, a row of d numbers for each feature
 // chosen. Features with a = 0 (noise, which is news to all) come after either kind.
 //

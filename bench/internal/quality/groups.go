@@ -25,7 +25,7 @@ const (
 	kindLakes     = "lakes"
 )
 
-// kindOrder is the order of the kinds in tables; those of a file of kinds that are not here come last.
+// kindOrder is the order of the kinds in tables; kinds of a file that are not here come last.
 var kindOrder = []string{kindPictures, kindText, kindSensors, kindTables, kindGenes, kindOther, kindGenerated, kindLakes}
 
 // knownKinds are the kinds of sets by globs of their names, in lower case: those of the folders of
