@@ -2,7 +2,6 @@ package align
 
 import (
 	"cmp"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -41,9 +40,7 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	own := alignment(p, order, entry)
 	keys := make([]uint64, len(p.A))
 	for j, c := range e.Columns { // so that the order of the columns changes nothing
-		hash := fnv.New64a()
-		hash.Write([]byte(c.Name))
-		keys[j] = hash.Sum64()
+		keys[j] = splitmix.HashName(c.Name)
 	}
 	sum, squares, beaten := 0.0, 0.0, 0
 	for draw := range uint64(randomChoices) {

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -26,9 +25,7 @@ func Variance(s *gram.Standardizer) []float64 {
 func Random(cols []stream.Column, seed uint64) []float64 {
 	scores := make([]float64, len(cols))
 	for j, c := range cols {
-		h := fnv.New64a()
-		h.Write([]byte(c.Name)) // never fails
-		scores[j] = float64(splitmix.Hash(seed, h.Sum64())>>11) * 0x1p-53
+		scores[j] = float64(splitmix.Hash(seed, splitmix.HashName(c.Name))>>11) * 0x1p-53
 	}
 	return scores
 }

@@ -2,9 +2,9 @@ package ufs
 
 import (
 	"context"
-	"hash/fnv"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/internal/splitmix"
 	"github.com/ufs-stream/ufs-stream/internal/subset"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -43,9 +43,7 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 		Mean: t.offset(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
 	}
 	for _, column := range t.Columns {
-		hash := fnv.New64a()
-		hash.Write([]byte(column.Name))
-		c.Keys = append(c.Keys, hash.Sum64())
+		c.Keys = append(c.Keys, splitmix.HashName(column.Name))
 	}
 	found, err := subset.Compare(ctx, c)
 	if found == nil || err != nil {
@@ -95,9 +93,7 @@ func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []
 	}
 	c := subset.Choice{Matrix: t.whole, Rows: t.from.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
 	for i := range t.whole.D {
-		hash := fnv.New64a()
-		hash.Write([]byte(names(i)))
-		c.Keys = append(c.Keys, hash.Sum64())
+		c.Keys = append(c.Keys, splitmix.HashName(names(i)))
 	}
 	found, err := subset.CompareRandom(ctx, c)
 	if found == nil || err != nil || !found.Worse {

@@ -110,7 +110,7 @@ var mayImport = map[string][]string{
 	"internal/judge":  {"stream", "gram", "greedy", "cluster", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/subset": {"stream", "gram", "greedy", "internal/elbow", "internal/kernel", "internal/linalg", "internal/splitmix"},
 	"internal/alike":  {"internal/kernel", "internal/linalg", "internal/room", "internal/splitmix"}, // of correlations alone
-	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/positions", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/subset", "internal/suggest", "internal/survey", "internal/trust", "internal/words"},
+	"ufs":             {"stream", "chunkio", "chunkio/scratch", "gram", "anchor", "cluster", "method", "methods", "internal/agree", "internal/alike", "internal/atomicfile", "internal/halves", "internal/hygiene", "internal/jsonsize", "internal/judge", "internal/kernel", "internal/linalg", "internal/place", "internal/positions", "internal/resume", "internal/room", "internal/rowsample", "internal/scalemodel", "internal/shell", "internal/splitmix", "internal/subset", "internal/suggest", "internal/survey", "internal/trust", "internal/words"},
 
 	"internal/elbow":   {},
 	"internal/recipe":  {"stream", "chunkio", "internal/place", "internal/suggest"}, // a selection for other tools

@@ -2,6 +2,8 @@
 // pseudorandom number generators, OOPSLA 2014.
 package splitmix
 
+import "hash/fnv"
+
 // Mix is the generator's output from state x: a bijection of 64-bit numbers.
 func Mix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15
@@ -13,3 +15,10 @@ func Mix(x uint64) uint64 {
 // Hash is a bijection of x for every seed. Mixing the seed first keeps the sequences of
 // neighbouring seeds from overlapping.
 func Hash(seed, x uint64) uint64 { return Mix(Mix(seed) + x) }
+
+// HashName hashes the name of a column (FNV-1a), so that draws by it do not depend on the columns' order.
+func HashName(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name)) // never fails
+	return h.Sum64()
+}
