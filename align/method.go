@@ -2,7 +2,6 @@ package align
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -38,10 +37,6 @@ func (m *declared) Options(o *method.Options) {
 		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
 }
 
-// outOfCore is more than any limit: the method has no form that reads the rows again, and makes do with the rows of the
-// sample only if they are sparse.
-const outOfCore = math.MaxInt64 / 4
-
 // SurveyOptions implements [method.Surveyor].
 func (m *declared) SurveyOptions() method.SurveyOptions {
 	return method.SurveyOptions{Diffusion: float64(m.diffusion), Neighbors: m.neighbors}
@@ -59,7 +54,7 @@ func (m *declared) Cost(s method.Shape) (method.Cost, error) {
 	case s.OutOfCore && s.Sparse:
 		choosing += anchor.ThinTableBytes(s.Sample, entries) + survey.ThinColumnsBytes(d, entries)
 	case s.OutOfCore:
-		choosing = outOfCore
+		choosing = method.Unaffordable // it makes do with the rows of the sample only if they are sparse
 	}
 	bytes := max(looking, choosing)
 	return method.Cost{Bytes: bytes, Least: bytes}, nil

@@ -2,7 +2,6 @@ package fsfs
 
 import (
 	"context"
-	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -35,12 +34,9 @@ func (m *declared) Options(o *method.Options) {
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 }
 
-// outOfCore is more than any limit: the method has no form that reads the rows again.
-const outOfCore = math.MaxInt64 / 4
-
 func (m *declared) Cost(s method.Shape) (method.Cost, error) {
-	if s.OutOfCore {
-		return method.Cost{Bytes: outOfCore, Least: outOfCore}, nil
+	if s.OutOfCore { // it has no form that reads the rows again
+		return method.Cost{Bytes: method.Unaffordable, Least: method.Unaffordable}, nil
 	}
 	return method.Cost{Bytes: Bytes(len(s.Columns), s.Rank)}, nil
 }

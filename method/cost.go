@@ -1,6 +1,10 @@
 package method
 
-import "github.com/ufs-stream/ufs-stream/stream"
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // Shape is the input of a run as far as it is known before anything is read.
 type Shape struct {
@@ -35,6 +39,9 @@ type Shape struct {
 
 // Names are the names of the features.
 func (s Shape) Names() []string { return names(s.Columns) }
+
+// Unaffordable is more bytes than any limit: the cost of a form that a method does not have.
+const Unaffordable = math.MaxInt64 / 4
 
 // Cost is what a run takes, in bytes, beside what it works from and the source's chunks.
 type Cost struct {
