@@ -45,7 +45,7 @@ func (l *look) surveyCounts(ctx context.Context) error {
 			l.Shares[j] = min(k.A[first+j]/v, 1)
 		}
 	}
-	l.Norm, l.Eigenvalues, l.Warnings = k.Norm, k.Eigenvalues, k.Warnings
+	l.Norm, l.Warnings = k.Norm, k.Warnings
 	l.unjudged = true
 	return nil
 }

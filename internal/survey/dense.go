@@ -112,9 +112,10 @@ func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.
 		return nil, nil, err
 	}
 	shares := make([]float64, d)
-	for j, squares := range centredSquares(l.team, x, l.m, d) {
-		if squares > 0 {
-			shares[j] = min(k.A[j]/squares, 1)
+	_, squares := CentredSquares(l.team, x, l.m, d)
+	for j, square := range squares {
+		if square > 0 {
+			shares[j] = min(k.A[j]/square, 1)
 		}
 	}
 	return k, shares, nil
@@ -125,7 +126,7 @@ func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64
 	for i, j := range columns {
 		l.Shares[j] = shares[i]
 	}
-	l.Norm, l.Eigenvalues, l.Warnings = k.Norm, k.Eigenvalues, k.Warnings
+	l.Norm, l.Warnings = k.Norm, k.Warnings
 }
 
 // weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,

@@ -16,7 +16,7 @@
 //     and covariance. Every column is multiplied by about the root of (bᵢ − cᵢ)/(1 − cᵢ), and the graph is made again: directions that are loud and tell of no cluster, which a graph
 //     of all columns alike follows, leave the distances.
 //
-// Package align chooses by aᵢ = bᵢ·Gᵢᵢ (see [Survey.A]), with G of all rows: a sample carries shares, which are means over
+// Package align chooses by aᵢ = bᵢ·Gᵢᵢ, with G of all rows: a sample carries shares, which are means over
 // rows, and the moments have the rest.
 //
 // Costs for m anchors and d columns some 8·m²·d flops and the leading eigenpairs of four m×m matrices: with 1,000 anchors

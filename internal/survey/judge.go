@@ -73,20 +73,20 @@ func meanOf(list []float64) (sum float64) {
 	return sum / float64(max(len(list), 1))
 }
 
-// centredSquares are the squared lengths of the centred columns.
-func centredSquares(team *kernel.Team, x []float64, m, d int) []float64 {
-	squares := make([]float64, d)
+// CentredSquares returns the means of the columns of m×d points, and the squared lengths of the centred columns.
+func CentredSquares(team *kernel.Team, x []float64, m, d int) (means, squares []float64) {
+	means, squares = make([]float64, d), make([]float64, d)
 	columnBlocks(team, d, func(from, to int) {
-		mean := make([]float64, to-from)
+		mean, square := means[from:to], squares[from:to]
 		for i := range m {
 			kernel.Axpy(1/float64(m), x[i*d+from:][:to-from], mean)
 		}
 		for i := range m {
 			for j, v := range x[i*d+from:][:to-from] {
 				v -= mean[j]
-				squares[from+j] += float64(v * v)
+				square[j] += float64(v * v)
 			}
 		}
 	})
-	return squares
+	return means, squares
 }

@@ -66,16 +66,15 @@ type Survey struct {
 
 	// Shares are bᵢ = xᵢᵀKxᵢ/xᵢᵀxᵢ of scaled columns, from 0 to 1; 0 of constant columns and of noise.
 	Shares []float64
-	// Norm is ‖K‖ (Frobenius'), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ, see A.
+	// Norm is ‖K‖ (Frobenius'), for the alignment Σaᵢ/(D·Norm) with aᵢ = Shares[i]·Gᵢᵢ and Gᵢᵢ of all rows.
 	Norm float64
 
-	Dependence  Test    // do columns go together: the mean squared correlation of two, and chance
-	Clusters    Test    // beyond factors: the leading eigenvalues of the graph and of the surrogate's
-	ByShares    bool    // Clusters has the mean share of a column that the graph explains instead
-	Floor       float64 // the novelty floor for align.Choose; 0 means none
-	Power       float64 // the exponent for align.Choose; 0 means its default
-	Eigenvalues []float64
-	Warnings    []stream.Text
+	Dependence Test    // do columns go together: the mean squared correlation of two, and chance
+	Clusters   Test    // beyond factors: the leading eigenvalues of the graph and of the surrogate's
+	ByShares   bool    // Clusters has the mean share of a column that the graph explains instead
+	Floor      float64 // the novelty floor for align.Choose; 0 means none
+	Power      float64 // the exponent for align.Choose; 0 means its default
+	Warnings   []stream.Text
 
 	unjudged bool // Dependence and Clusters are unknown, and clusters are taken for granted
 }
@@ -103,14 +102,4 @@ func (t *Table) Dense() {
 		}
 	}
 	t.Thin = nil
-}
-
-// A is the vector that package align chooses by, from the diagonal of the Gram matrix of all rows at the
-// survey's scale: aᵢ = bᵢ·Gᵢᵢ.
-func (s *Survey) A(squares []float64) []float64 {
-	a := make([]float64, len(squares))
-	for j, g := range squares {
-		a[j] = s.Shares[j] * g
-	}
-	return a
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/room"
 	"github.com/ufs-stream/ufs-stream/internal/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/survey"
 )
 
 // block is the number of columns that have one owner: a row of them is a page.
@@ -31,22 +32,11 @@ const aheadColumns = 8
 
 func (p *points) centred() *centred {
 	c := &centred{
-		points: p, mean: make([]float64, p.d), squares: make([]float64, p.d),
-		own:  kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
-		with: kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
+		points: p,
+		own:    kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
+		with:   kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
 	}
-	p.blocks(func(from, to int) {
-		mean, squares := c.mean[from:to], c.squares[from:to]
-		for i := range p.m {
-			kernel.Axpy(1/float64(p.m), p.x[i*p.d+from:][:to-from], mean)
-		}
-		for i := range p.m {
-			for j, v := range p.x[i*p.d+from:][:to-from] {
-				v -= mean[j]
-				squares[j] += float64(v * v)
-			}
-		}
-	})
+	c.mean, c.squares = survey.CentredSquares(p.team, p.x, p.m, p.d)
 	return c
 }
 
