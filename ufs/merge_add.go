@@ -112,12 +112,7 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	if e.weights != nil {
 		n += e.weights.MergedBytes(o.weights)
 	}
-	if e.sample != nil {
-		n += e.sample.MergedBytes(o.sample)
-	}
-	if e.rows != nil {
-		n += e.rows.MergedBytes(o.rows)
-	}
+	n += sampledBytes(e, o)
 	if e.graph == nil {
 		return n, nil
 	}
@@ -125,13 +120,13 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 	return n + graph, err
 }
 
-// sampledBytes bounds what the samples of rows in e hold.
-func sampledBytes(e *gathered) (n int64) {
+// sampledBytes bounds what the samples of rows in e hold once those of o are merged into them.
+func sampledBytes(e, o *gathered) (n int64) {
 	if e.sample != nil {
-		n += e.sample.MergedBytes(nil)
+		n += e.sample.MergedBytes(o.sample)
 	}
 	if e.rows != nil {
-		n += e.rows.MergedBytes(nil)
+		n += e.rows.MergedBytes(o.rows)
 	}
 	return n
 }

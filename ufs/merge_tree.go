@@ -168,7 +168,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 	}
 	beside := after - s.bytes
 	if s.has.sample || s.has.rows {
-		beside += sampledBytes(s.e) // rows are copied
+		beside += sampledBytes(s.e, new(gathered)) // rows are copied
 	}
 	if err := t.makeRoom(beside, s, next); err != nil {
 		return err

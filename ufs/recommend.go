@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
@@ -38,19 +39,14 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 			return r, nil
 		}
 	}
-	list := q.Methods
-	if len(list) == 0 {
-		list = methods.All()
-	}
-	best, err := methods.Find(list, methods.Recommended)
-	if err != nil { // not among those to choose from
+	best, spec, err := recommendedSpecs(q.Methods)
+	switch {
+	case err != nil:
+		return nil, err
+	case best == nil:
 		return q.settle(ctx)
 	}
-	spec, err := methods.Find(list, methods.Fallback)
-	if err != nil {
-		return nil, err
-	}
-	if why, settled := q.whyFallback(best, spec); settled {
+	if why, settled := q.whyFallback(*best, spec); settled {
 		r, err := plain.settle(ctx)
 		if err == nil {
 			r.why = why
@@ -90,22 +86,29 @@ func settleGathering(ctx context.Context, q Request) (*run, error) {
 	if q.Method != "" || q.Plan != "" {
 		return q.settle(ctx)
 	}
-	list := q.Methods
-	if len(list) == 0 {
-		list = methods.All()
-	}
-	best, err := methods.Find(list, methods.Recommended)
-	if err != nil {
-		return q.settle(ctx)
-	}
-	plain, err := methods.Find(list, methods.Fallback)
+	best, plain, err := recommendedSpecs(q.Methods)
 	if err != nil {
 		return nil, err
 	}
-	if _, ruledOut := q.whyFallback(best, plain); !ruledOut {
-		q.Method = best.Name
+	if best != nil {
+		if _, ruledOut := q.whyFallback(*best, plain); !ruledOut {
+			q.Method = best.Name
+		}
 	}
 	return q.settle(ctx)
+}
+
+// recommendedSpecs finds the recommended method, nil if it is not in the list, and the fallback; an empty list is of all methods.
+func recommendedSpecs(list []method.Spec) (best *method.Spec, plain method.Spec, err error) {
+	if len(list) == 0 {
+		list = methods.All()
+	}
+	at := slices.IndexFunc(list, func(s method.Spec) bool { return s.Name == methods.Recommended })
+	if at < 0 {
+		return nil, plain, nil
+	}
+	plain, err = methods.Find(list, methods.Fallback)
+	return &list[at], plain, err
 }
 
 // whyFallback says why what the request asks for rules the recommended method out, if it does.
