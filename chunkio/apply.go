@@ -88,11 +88,11 @@ type ApplyReport struct {
 // short, and reads each leaf column once for all of a list's elements that are open.
 func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
-	if err := checkTexts(opt.Texts); err != nil {
+	if err := checkNullSpellings(opt.Texts); err != nil {
 		return ApplyReport{}, err
 	}
 	access := opt.access()
-	defer access.close()
+	defer access.closeTexts()
 	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return ApplyReport{}, err
@@ -120,7 +120,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 // access finds and opens the inputs, to copy them.
 func (o ApplyOptions) access() *access {
 	a := newAccess(Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
-	a.exact, a.anyText = true, o.all
+	a.exactIntegers, a.acceptsText = true, o.all
 	return a
 }
 
@@ -138,10 +138,10 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 	if err != nil {
 		return nil, err
 	}
-	if err := filter.check(c, sparse); err != nil {
+	if err := filter.checkDecodable(c, sparse); err != nil {
 		return nil, err
 	}
-	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Concat(c.warnings, a.texts.guessesMade().Doubts)}}
+	to := &applier{catalog: c, sparse: sparse, opt: opt, spool: scratch.New(opt.Spool), report: ApplyReport{Warnings: slices.Concat(c.warnings, a.texts.currentGuesses().Doubts)}}
 	leaves := len(opt.Columns) + len(opt.Also)
 	if opt.all {
 		leaves = len(c.leaves)
@@ -162,22 +162,22 @@ func (a *access) prepare(ctx context.Context, inputs []string, opt ApplyOptions)
 
 // openAll finds and opens all inputs, or standard input.
 func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt ApplyOptions) (*catalog, error) {
-	list, err := a.expand(ctx, inputs)
+	list, err := a.expandInputs(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
 	if a.direct, err = a.directly(ctx, inputs, list, opt); err != nil {
 		return nil, err
 	}
-	how := cataloging{memory: opt.Memory, union: opt.Union}
+	how := catalogOptions{memory: opt.Memory, union: opt.Union}
 	if list.isStdin() {
 		c, _, err := a.openStdin(ctx, opt.Stdin, list, f, how)
 		return c, err
 	}
-	if list, err = f.prune(list); err != nil {
+	if list, err = f.pruneFiles(list); err != nil {
 		return nil, err
 	}
-	return a.catalog(ctx, list, f, how)
+	return a.buildCatalog(ctx, list, f, how)
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {
@@ -202,5 +202,5 @@ type applier struct {
 
 // heldBytes is what is in memory for all files, and what packs the output.
 func (a *applier) heldBytes() int64 {
-	return a.catalog.bytes() + a.folder + a.opt.Form.encoderBytes()
+	return a.catalog.memoryBytes() + a.folder + a.opt.Form.encoderBytes()
 }

@@ -24,7 +24,7 @@ func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions)
 
 // chooseAll makes an output column of every column of the input.
 func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err error) {
-	src, err := a.open(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.rows() > 0 }), 0))
+	src, err := a.open(ctx, max(slices.IndexFunc(a.catalog.files, func(f file) bool { return f.countRows() > 0 }), 0))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (a *applier) chooseAll(ctx context.Context) (columns []copier.Column, err e
 	}
 	for i, p := range a.catalog.parts {
 		if slices.ContainsFunc(columns, func(c copier.Column) bool { return c.Name == p.key }) {
-			return nil, clash(a.catalog, entry{origin: &origin{leaf: -1}, flat: p.key})
+			return nil, errNameClash(a.catalog, entry{origin: &origin{leaf: -1}, flat: p.key})
 		}
 		columns = append(columns, copier.Column{Name: p.key, Kind: copier.FromPartition, Part: i, Element: -1})
 	}

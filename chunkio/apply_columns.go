@@ -13,7 +13,7 @@ import (
 // choose resolves the names of the options to output columns: the selected ones in
 // their order, then the others.
 func (a *applier) choose() ([]copier.Column, error) {
-	entries, err := flatten(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
+	entries, err := flattenColumns(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,12 @@ func (a *applier) choose() ([]copier.Column, error) {
 			known[e.block] = &entries[i]
 		}
 	}
-	if err := RefuseShared("also", a.opt.Also, sharedOf(entries)); err != nil {
+	if err := RefuseShared("also", a.opt.Also, sharedEntries(entries)); err != nil {
 		return nil, err
 	}
 	for _, name := range a.opt.Columns {
 		if e := known[name]; e != nil && e.why == SharedName {
-			return nil, ambiguousSelected(a.catalog.name(), name)
+			return nil, errAmbiguousSelection(a.catalog.inputName(), name)
 		}
 	}
 	var columns []copier.Column
@@ -85,11 +85,11 @@ func (a *applier) choose() ([]copier.Column, error) {
 // absent is the error of a selected column that the input does not have, or has in a list whose elements are
 // no columns here.
 func (a *applier) absent(entries []entry, name string) error {
-	e := stream.Dataf(a.catalog.name(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
+	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
 		for _, list := range entries {
 			if list.flat == name[:at] && list.why != "" {
-				e = stream.Dataf(a.catalog.name(), "the selected column is an element of %s, which has none for every row here: %s", list.flat, list.why)
+				e = stream.Dataf(a.catalog.inputName(), "the selected column is an element of %s, which has none for every row here: %s", list.flat, list.why)
 			}
 		}
 	}
@@ -99,8 +99,8 @@ func (a *applier) absent(entries []entry, name string) error {
 
 // originOf is the name of the column that an entry of this name is made of, or is.
 func originOf(entries []entry, e *entry, name string) string {
-	if e != nil && e.missing > 0 {
-		e = &entries[e.missing-1]
+	if e != nil && e.subject > 0 {
+		e = &entries[e.subject-1]
 		name = e.flat
 	}
 	if e != nil && e.block != "" {
@@ -120,7 +120,7 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 		c.Kind, c.Part = copier.FromPartition, e.part
 		return c, true, nil
 	case e.refused:
-		return c, false, undecodable(a.catalog, *e)
+		return c, false, errUndecodable(a.catalog, *e)
 	}
 	c.Leaf = e.leaf
 	if l := a.catalog.leaves[e.leaf]; nested(l) {

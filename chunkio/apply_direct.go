@@ -14,7 +14,7 @@ type direct struct {
 	out   string
 	file  *atomicfile.File  // nil before rows are taken in
 	again atomicfile.Reader // reads what was written
-	rows  *takenIn          // that was written
+	rows  *scratchRows      // that was written
 }
 
 // directly returns opt.direct where that serves: nothing is added to the rows nor left out of them.
@@ -23,7 +23,7 @@ func (a *access) directly(ctx context.Context, inputs []string, list *fileList, 
 		return nil, nil
 	}
 	paths := list.paths()
-	if keys, _, err := list.partsOf(0, paths[0]); err != nil || len(keys) > 0 { // which become columns
+	if keys, _, err := list.partitionValues(0, paths[0]); err != nil || len(keys) > 0 { // which become columns
 		return nil, err
 	}
 	layout, err := a.arrange(ctx, inputs, list, opt.direct.out, opt.Form)
@@ -33,8 +33,8 @@ func (a *access) directly(ctx context.Context, inputs []string, list *fileList, 
 	return opt.direct, nil
 }
 
-// takeIn writes the rows of an input to the output.
-func (d *direct) takeIn(ctx context.Context, from intake.Input, opt intake.Options) (*takenIn, error) {
+// writeToOutput writes the rows of an input to the output.
+func (d *direct) writeToOutput(ctx context.Context, from intake.Input, opt intake.Options) (*scratchRows, error) {
 	if err := atomicfile.CanWrite(ctx, d.out); err != nil { // an upload would tell only in the end
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (d *direct) takeIn(ctx context.Context, from intake.Input, opt intake.Optio
 	if d.again, err = d.file.Reopen(); err != nil {
 		return nil, err
 	}
-	d.rows = &takenIn{at: d.again, table: table}
+	d.rows = &scratchRows{at: d.again, table: table}
 	return d.rows, nil
 }
 

@@ -44,7 +44,7 @@ func (a *applier) fieldsOf(ctx context.Context, i int, columns []copier.Column) 
 		case copier.Absent, copier.FromNumbers: // as the files have it that do, in this type
 		default:
 			if fields[k], err = src.Field(c); err != nil {
-				err = format.Place(a.catalog.path(i), -1, c.Name, err)
+				err = format.Place(a.catalog.fileName(i), -1, c.Name, err)
 				if data, ok := errors.AsType[*stream.DataError](err); ok && data.Remedy.String() == "" {
 					data.Remedy = a.without()
 				}
@@ -74,7 +74,7 @@ func (a *applier) typesApart(i int, fields []copier.Field) error {
 	}
 	if path, shared := annotationsOf(fields).Shared(nodes); shared {
 		return stream.Usagef("%s: column %s shares its name with another, and its logical type cannot be copied then; rename one of them",
-			a.catalog.path(i), strings.Join(path, "."))
+			a.catalog.fileName(i), strings.Join(path, "."))
 	}
 	return nil
 }
@@ -99,10 +99,10 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 		switch f := &fields[k]; {
 		case m.Node == nil && f.Node == nil:
 		case m.Node == nil:
-			f.Node, err = nullable(a.catalog.path(i), f.Node)
+			f.Node, err = nullable(a.catalog.fileName(i), f.Node)
 		case f.Node == nil:
 			if *f = m; i > 0 { // files before it lack it
-				f.Node, err = nullable(a.catalog.path(i-1), f.Node)
+				f.Node, err = nullable(a.catalog.fileName(i-1), f.Node)
 			}
 		default:
 			merged, err := mergeNodes(f.Node, m.Node)
@@ -110,7 +110,7 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 				err = errors.New("its logical type in the file differs from that of the other")
 			}
 			if err != nil {
-				e := mismatch(a.catalog.path(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.path(0))
+				e := errMismatch(a.catalog.fileName(i), m.Node.Name(), "%w, the column of %s", err, a.catalog.fileName(0))
 				e.Remedy = stream.Textf("write the files to a folder, {o} DIR, where each keeps its types")
 				return nil, e
 			}
@@ -156,7 +156,7 @@ func nodeText(n schema.Node) string {
 func (a *applier) partitionNumber(part int) writer.Number {
 	p := a.catalog.parts[part]
 	switch _, integer := strings.CutPrefix(p.typ, "int"); {
-	case p.truth:
+	case p.isBool:
 		return writer.NumberOf("bool")
 	case integer || p.typ == "float" || p.typ == "double": // of a table
 		return writer.NumberOf(p.typ)
@@ -207,7 +207,7 @@ func (a *applier) writePartition(i int, c copier.Target) error {
 	if a.partitionType(c.Part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
 		if !ok || at.Second%86400 != 0 {
-			return stream.Dataf(a.catalog.path(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+			return stream.Dataf(a.catalog.fileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
 		}
 		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
 		for r := range def {

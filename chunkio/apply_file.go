@@ -20,17 +20,17 @@ import (
 // open opens file i of the catalog for copying.
 func (a *applier) open(ctx context.Context, i int) (copier.Source, error) {
 	f := &a.catalog.files[i]
-	opened, _, err := a.catalog.reopen(ctx, i, a.opt.Memory, a.opt.Meter)
+	opened, _, err := a.catalog.reopenFile(ctx, i, a.opt.Memory, a.opt.Meter)
 	if err != nil {
 		return nil, err
 	}
-	src, err := copier.Open(opened, f.at, a.heldBytes())
+	src, err := copier.Open(opened, f.leafIndex, a.heldBytes())
 	if err != nil {
 		opened.Close()
 		if errors.As(err, new(*stream.MemoryError)) {
 			return nil, err
 		}
-		return nil, stream.Dataf(a.catalog.path(i), "cannot be read for copying: %w", err)
+		return nil, stream.Dataf(a.catalog.fileName(i), "cannot be read for copying: %w", err)
 	}
 	return src, nil
 }
@@ -56,7 +56,7 @@ func (a *applier) writeOne(ctx context.Context, out string) error {
 	files := make([]int, len(a.catalog.files))
 	for i := range files {
 		files[i] = i
-		if a.catalog.rows > 0 && a.catalog.files[i].rows() == 0 {
+		if a.catalog.rows > 0 && a.catalog.files[i].countRows() == 0 {
 			continue // what it has and lacks does not count
 		}
 		added, err := a.fieldsOf(ctx, i, a.columnsIn(i, a.columns))
@@ -109,7 +109,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		}
 	}()
 	for i := range a.catalog.files {
-		if err := a.writeBelow(ctx, dir, i, l.place[a.catalog.list.at(i).path]); err != nil {
+		if err := a.writeBelow(ctx, dir, i, l.place[a.catalog.list.entryAt(i).path]); err != nil {
 			return err
 		}
 	}
@@ -230,7 +230,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	}
 	for _, i := range files {
 		if a.growing.passes(i) {
-			a.pass(a.catalog.files[i].rows())
+			a.pass(a.catalog.files[i].countRows())
 			continue
 		}
 		if err := a.copyFile(ctx, w, i, columns, fields); err != nil {
@@ -243,7 +243,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	if a.opt.Where == "" { // what was gone on with is trusted no further than it can be checked
 		want := int64(0)
 		for _, i := range files {
-			want += a.catalog.files[i].rows()
+			want += a.catalog.files[i].countRows()
 		}
 		if w.Rows != want {
 			return fmt.Errorf("%d rows were written of %d of the input, which is a fault of this program", w.Rows, want)

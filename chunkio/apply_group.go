@@ -47,7 +47,7 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			}
 			n, workers, err := a.window(src, i, g, columns[lo:], scratch)
 			if err != nil {
-				return format.Place(a.catalog.path(i), g, "", err)
+				return format.Place(a.catalog.fileName(i), g, "", err)
 			}
 			w.Workers(workers)
 			release, err := a.fetchAhead(ctx, src, i, g, columns[lo:lo+n])
@@ -82,7 +82,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	if !far {
 		return func() {}, nil
 	}
-	extents, at := src.Extents(g, columns), a.catalog.files[i].at
+	extents, at := src.Extents(g, columns), a.catalog.files[i].leafIndex
 	if a.sparse != nil {
 		group, err := src.Open(ctx, g, nil)
 		if err != nil {
@@ -93,7 +93,7 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 		}
 		group.Close()
 	}
-	f, err := newFetcher(min(max(a.opt.Memory/32, spoolPart), fetchPart), a.spool).fetch(ctx, o, extents)
+	f, err := newFetcher(min(max(a.opt.Memory/32, spoolRequestBytes), mostRequestBytes), a.spool).startFetch(ctx, o, extents)
 	return f.release, err
 }
 
@@ -133,7 +133,7 @@ func (a *applier) window(src copier.Source, i, g int, columns []copier.Column, s
 				total = max(total, used+scratch+a.need(src, g, c))
 			}
 			return 0, 0, &stream.MemoryError{
-				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.path(i), g),
+				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, a.catalog.fileName(i), g),
 				Need: total, Limit: a.opt.Memory,
 			}
 		}
@@ -183,7 +183,7 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 			copied = append(copied, target)
 		}
 	}
-	path := a.catalog.path(i)
+	path := a.catalog.fileName(i)
 	more, err := src.Tasks(ctx, g, copied)
 	if err != nil {
 		return format.Place(path, g, "", err)

@@ -34,13 +34,13 @@ func (l outputLayout) bytes() (n int64) {
 // arrange chooses the layout of Apply's output from its arguments and the files that
 // they expand to. No output is at the place of an input, by whatever name.
 func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, out string, form Form) (outputLayout, error) {
-	sources := list.sources()
+	sources := list.sourcePaths()
 	paths := sources[:list.count]
 	if err := atomicfile.NotInput(ctx, out, sources...); err != nil {
 		return outputLayout{}, err
 	}
 	if list.isStdin() {
-		if err := notStdin(out, a.opt.Stdin); err != nil {
+		if err := refuseStdinFile(out, a.opt.Stdin); err != nil {
 			return outputLayout{}, err
 		}
 	}
@@ -49,7 +49,7 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 		return outputLayout{}, err
 	}
 	if namesForm(out) && !standsFolder(out) || len(roots) == 0 && len(paths) == 1 {
-		return outputLayout{single: true}, list.notTaken(out, nil)
+		return outputLayout{single: true}, list.checkOutput(out, nil)
 	}
 	if err := folderToBe(out, len(roots) > 0, form); err != nil {
 		return outputLayout{}, err
@@ -61,7 +61,7 @@ func (a *access) arrange(ctx context.Context, inputs []string, list *fileList, o
 	if err := atomicfile.NoneIsInput(ctx, out, maps.Values(l.place), sources); err != nil {
 		return outputLayout{}, err
 	}
-	return l, list.notTaken(out, l.place)
+	return l, list.checkOutput(out, l.place)
 }
 
 // arrangeBelow chooses a place below the folder out for each of the files at paths. A file below one of the
@@ -103,9 +103,9 @@ func withForm(rel string, form Form) string {
 		return rel
 	}
 	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
-	rel = withoutEnding(rel)
-	if inner := endingOf(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
-		rel = withoutEnding(rel)
+	rel = trimEnding(rel)
+	if inner := nameEnding(rel); packed && (isDataFile(rel) || inner == ".txt" || inner == ".json") { // as in part.csv.gz
+		rel = trimEnding(rel)
 	}
 	return rel + form.ending()
 }
@@ -171,7 +171,7 @@ func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
 func (a *access) directories(ctx context.Context, inputs, paths []string) ([]string, error) {
 	var roots []string
 	for _, arg := range inputs {
-		places, err := a.places(ctx, arg)
+		places, err := a.listPlaces(ctx, arg)
 		if err != nil {
 			return nil, err
 		}

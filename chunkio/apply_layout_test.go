@@ -170,7 +170,7 @@ func TestOutputLaws(t *testing.T) {
 		out := f.called(t, random, here, target)
 		before := digests(t, f.root)
 		a := newAccess(Options{}.withDefaults())
-		list, listing := a.expand(t.Context(), args)
+		list, listing := a.expandInputs(t.Context(), args)
 		var report ApplyReport
 		var err error
 		if seed%2 == 0 {
@@ -300,7 +300,7 @@ func TestLayoutOfFiles(t *testing.T) {
 }
 
 // listedAs is a list of paths in any order.
-func listedAs(paths []string) *fileList { return listed(slices.Sorted(slices.Values(paths))) }
+func listedAs(paths []string) *fileList { return newLocalList(slices.Sorted(slices.Values(paths))) }
 
 // FuzzLayout lays out any files below any folders: what comes of it are names below a folder, one for each file, that
 // do not depend on the order.

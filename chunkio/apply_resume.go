@@ -65,7 +65,7 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		From    string `json:",omitempty"` // a leaf, or the type of a key
 		Text    string `json:",omitempty"` // of a key
 	}
-	f, e := &a.catalog.files[i], a.catalog.list.at(i)
+	f, e := &a.catalog.files[i], a.catalog.list.entryAt(i)
 	what := struct {
 		Maker, Where, Sparse string
 		Form                 Form
@@ -76,10 +76,10 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 		Columns              []column
 		Texts                *TextOptions  `json:",omitempty"` // that a file of rows was read with, and
 		Kinds                []intake.Kind `json:",omitempty"` // the kinds of its columns, given the other files
-	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatPrint(f.print), Bytes: f.size, Version: e.version}
+	}{Maker: a.opt.Maker, Where: a.opt.Where, Sparse: a.opt.Sparse, Form: a.opt.Form, Fingerprint: formatFingerprint(f.print), Bytes: f.size, Version: e.version}
 	texts := a.opt.Texts
-	texts.Header, texts.Recorded = a.catalog.texts.guessesMade().Header, false // as it was read, a guess or not
-	rows := a.catalog.texts.rowsOf(a.catalog.path(i))
+	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // as it was read, a guess or not
+	rows := a.catalog.texts.rowsByName(a.catalog.fileName(i))
 	if rows != nil || !reflect.DeepEqual(texts, TextOptions{}) {
 		what.Texts = &texts
 	}
@@ -91,7 +91,7 @@ func (a *applier) recipe(i int, columns []copier.Column) (string, error) {
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // which the fingerprint tells whole
 		info, err := os.Stat(e.path)
 		if err != nil {
-			return "", stream.Dataf(a.catalog.path(i), "%w", err)
+			return "", stream.Dataf(a.catalog.fileName(i), "%w", err)
 		}
 		what.Modified = info.ModTime().UTC()
 	}
@@ -137,7 +137,7 @@ func (a *applier) finished(ctx context.Context, dir *atomicfile.Dir, i int, rel,
 	a.report.Files++
 	a.report.Rows += f.Rows
 	a.report.Bytes += f.Bytes
-	a.pass(a.catalog.files[i].rows())
+	a.pass(a.catalog.files[i].countRows())
 	return true, nil
 }
 

@@ -34,7 +34,7 @@ func elementType(l format.Leaf) string {
 // where the row has no such index, null where its lists or the value are null.
 func (a *applier) copySparse(ctx context.Context, src copier.Source, i, g int, columns []copier.Target) error {
 	f := &a.catalog.files[i]
-	indices, values := f.at(a.sparse.indices), f.at(a.sparse.values)
+	indices, values := f.leafIndex(a.sparse.indices), f.leafIndex(a.sparse.values)
 	group, err := src.Open(ctx, g, []int{indices, values})
 	if err != nil {
 		return err

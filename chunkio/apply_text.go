@@ -72,7 +72,7 @@ func writeLabelled(ctx context.Context, out string, rows *Dataset, read Options)
 		for failed == nil && (chunk == nil || at == chunk.Rows) {
 			var more bool
 			if chunk, failed, more = next(); !more {
-				failed = stream.Dataf(rows.catalog.name(), "fewer labels than rows")
+				failed = stream.Dataf(rows.catalog.inputName(), "fewer labels than rows")
 			}
 			at = 0
 		}

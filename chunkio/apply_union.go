@@ -30,7 +30,7 @@ func (a *applier) columnsIn(i int, columns []copier.Column) []copier.Column {
 // widened are columns as an open file i has them: those of a table whose schema has a wider type of numbers than the file
 // are written as numbers of that, and so are those of text that has whole numbers in one file and fractions in another.
 func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []copier.Column {
-	if a.catalog.list.schema == nil && a.catalog.texts.rowsOf(a.catalog.path(i)) == nil {
+	if a.catalog.list.schema == nil && a.catalog.texts.rowsByName(a.catalog.fileName(i)) == nil {
 		return columns
 	}
 	columns = slices.Clone(columns)
@@ -39,7 +39,7 @@ func (a *applier) widened(src copier.Source, i int, columns []copier.Column) []c
 		if c.Kind != copier.FromLeaf {
 			continue
 		}
-		if typ := a.catalog.leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.files[i].at(c.Leaf)].Type {
+		if typ := a.catalog.leaves[c.Leaf].Type; format.IsNumber(typ) && typ != leaves[a.catalog.files[i].leafIndex(c.Leaf)].Type {
 			columns[k].Kind = copier.FromNumbers
 		}
 	}
@@ -75,7 +75,7 @@ func nodeOf(name, typ string) schema.Node {
 
 // writeNumbers writes the values of a column of row group g as numbers of the dataset's type.
 func (a *applier) writeNumbers(ctx context.Context, src copier.Source, i, g int, c copier.Target) error {
-	leaf := a.catalog.files[i].at(c.Leaf)
+	leaf := a.catalog.files[i].leafIndex(c.Leaf)
 	group, err := src.Open(ctx, g, []int{leaf})
 	if err != nil {
 		return err
@@ -109,10 +109,10 @@ func (a *applier) hasColumn(f *file, c copier.Column) bool {
 	}
 	switch c.Kind {
 	case copier.FromLeaf:
-		return f.at(c.Leaf) >= 0
+		return f.leafIndex(c.Leaf) >= 0
 	case copier.FromField:
 		for at, l := range a.catalog.leaves {
-			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.at(at) >= 0 {
+			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.leafIndex(at) >= 0 {
 				return true
 			}
 		}
@@ -131,8 +131,8 @@ func (a *applier) present(i int, columns []copier.Column) ([]copier.Column, erro
 			present = append(present, c)
 		}
 	}
-	if len(present) == 0 && a.catalog.files[i].rows() > 0 {
-		e := stream.Dataf(a.catalog.path(i), "the file has none of the columns to write")
+	if len(present) == 0 && a.catalog.files[i].countRows() > 0 {
+		e := stream.Dataf(a.catalog.fileName(i), "the file has none of the columns to write")
 		e.Remedy = stream.Textf("write one file, {o} FILE.parquet, where its rows are null, or add a column that it has, {also}")
 		return nil, e
 	}

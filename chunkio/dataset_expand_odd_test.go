@@ -52,7 +52,7 @@ func TestListsDoNotNest(t *testing.T) {
 		t.Errorf("a file whose name begins with @: %q, %v", got, err)
 	}
 	list := newAccess(Options{Memory: 5}.withDefaults())
-	if _, err := list.expand(t.Context(), []string{"@self"}); !isData(err) || !strings.Contains(err.Error(), "memory-limit") {
+	if _, err := list.expandInputs(t.Context(), []string{"@self"}); !isData(err) || !strings.Contains(err.Error(), "memory-limit") {
 		t.Errorf("a list longer than the memory: %v", err)
 	}
 }
@@ -65,14 +65,14 @@ func TestListOfManyLines(t *testing.T) {
 	opt := Options{Memory: 32 << 20}.withDefaults()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := newAccess(opt).places(t.Context(), "@many")
+	_, err := newAccess(opt).listPlaces(t.Context(), "@many")
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; !isData(err) || !strings.Contains(err.Error(), "memory-limit") || took > uint64(opt.Memory) {
 		t.Errorf("a list of a million lines: %v after %d bytes, want a refusal within %d", err, took, opt.Memory)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).places(ctx, "@many"); !errors.Is(err, context.Canceled) {
+	if _, err := newAccess(Options{Memory: 1 << 30}.withDefaults()).listPlaces(ctx, "@many"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a list that is read when the context has ended: %v, want %v", err, context.Canceled)
 	}
 }
@@ -108,7 +108,7 @@ func TestFilesNamedLikeLists(t *testing.T) {
 		{"@globs", "@d/in.parquet @d/x.parquet @x.parquet", ""},
 		{"@nested", "", ""},
 	} {
-		list, err := newAccess(Options{}.withDefaults()).expand(t.Context(), strings.Fields(c.args))
+		list, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), strings.Fields(c.args))
 		if err != nil {
 			if c.want != "" || !isData(err) {
 				t.Errorf("%s: %v, want %q", c.args, err, c.want)
@@ -178,7 +178,7 @@ func TestExpandEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, arg := range []string{"d", "d/**", "*/*.parquet"} {
-		if got, err := newAccess(Options{}.withDefaults()).expand(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
+		if got, err := newAccess(Options{}.withDefaults()).expandInputs(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, %v", arg, got, err)
 		}
 	}

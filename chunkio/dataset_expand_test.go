@@ -29,7 +29,7 @@ func tree(t *testing.T, files ...string) {
 }
 
 func expand(t *testing.T, args string) ([]string, error) {
-	list, err := newAccess(Options{}.withDefaults()).expand(t.Context(), strings.Fields(args))
+	list, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), strings.Fields(args))
 	if err != nil {
 		return nil, err
 	}

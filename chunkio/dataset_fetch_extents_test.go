@@ -87,7 +87,7 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 			for l, leaf := range file.Leaves() {
 				group, err := file.Open(ctx, g, []int{l})
 				formattest.Must(t, err)
-				extents := coalesce(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
+				extents := mergeExtents(group.(format.Ranged).Extents([]int{l}), in.Size(), 0)
 				if total := format.Bytes(extents); total > leaf.Packed && len(extents) > 0 {
 					t.Errorf("%s: %s of group %d takes %d bytes, Packed is %d", path, leaf.Name, g, total, leaf.Packed)
 				}
@@ -141,11 +141,11 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	s.put("gaps.parquet", written(t, disk.dataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
 	ds, err := Open(t.Context(), []string{s.URL + "/gaps.parquet"}, Options{Columns: []string{"c?0", "c?2", "c?4", "c?6", "c?8"}})
 	formattest.Must(t, err)
-	file, in, err := ds.catalog.reopen(t.Context(), 0, 1<<30, nil)
+	file, in, err := ds.catalog.reopenFile(t.Context(), 0, 1<<30, nil)
 	formattest.Must(t, err)
 	s.requests = 0
 	f := newFetcher(0, nil)
-	group, release, err := f.open(t.Context(), file, in, 0, ds.leaves())
+	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.leaves())
 	formattest.Must(t, err)
 	dst := [][]float64{make([]float64, planted.rows)}
 	for _, l := range ds.leaves() {

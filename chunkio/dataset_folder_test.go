@@ -106,12 +106,12 @@ func TestFolderByBytes(t *testing.T) {
 	}
 	for _, where := range []string{"at/in", "at/i*", s.URL("in/"), s.URL("in"), s.URL("i*")} {
 		a := newAccess(Options{}.withDefaults())
-		list := must.Get(a.expand(t.Context(), []string{where}))(t)
+		list := must.Get(a.expandInputs(t.Context(), []string{where}))(t)
 		wantFindings(t, where, list.paths(), list.warnings, data, guessed, passed)
 	}
 	// Partition keys stand in one folder only here, so that the sum takes the files one by one.
 	for _, where := range []string{"at/in", s.URL("in/")} {
-		list := must.Get(newAccess(Options{}.withDefaults()).expand(t.Context(), []string{where}))(t)
+		list := must.Get(newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}))(t)
 		sum, rows := 0.0, int64(0)
 		for _, path := range list.paths() {
 			ds := must.Get(Open(t.Context(), []string{path}, Options{}))(t)
@@ -144,7 +144,7 @@ func TestStoreLooksAreBounded(t *testing.T) {
 	}
 	meter := new(stream.Meter)
 	a := newAccess(Options{Meter: meter}.withDefaults())
-	list := must.Get(a.expand(t.Context(), []string{s.URL("in/")}))(t)
+	list := must.Get(a.expandInputs(t.Context(), []string{s.URL("in/")}))(t)
 	if list.count != 2*parts {
 		t.Errorf("%d files, want %d", list.count, 2*parts)
 	}
@@ -163,7 +163,7 @@ func TestFolderWithoutData(t *testing.T) {
 	s := storetest.S3(t)
 	s.Put("in/README", []byte("x"))
 	for where, says := range map[string]string{"in": "passed over 1 file: in/README", s.URL("in"): "passed over 1 file: s3://lake/in/README", "link": "link/none (a link to a folder)"} {
-		if _, err := newAccess(Options{}.withDefaults()).expand(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := newAccess(Options{}.withDefaults()).expandInputs(t.Context(), []string{where}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want an error with %q", where, err, says)
 		}
 	}

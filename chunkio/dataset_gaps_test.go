@@ -143,8 +143,8 @@ func TestCopiesOfRowsWithoutTheirList(t *testing.T) {
 // listLengths are the lengths of the lists e of a Parquet file, -1 for a null one.
 func listLengths(t *testing.T, path string) (lengths []int) {
 	a := newAccess(Options{}.withDefaults())
-	defer a.close()
-	f, in, err := a.open(t.Context(), fileEntry{path: path}, 1<<30, nil)
+	defer a.closeTexts()
+	f, in, err := a.openEntry(t.Context(), fileEntry{path: path}, 1<<30, nil)
 	must.Do(t, err)
 	defer in.Close()
 	defer f.Close()

@@ -121,7 +121,7 @@ func TestBooleanPartitionKeys(t *testing.T) {
 		{[]string{"1", "0"}, []float64{1, 0}, false},
 	} {
 		p := newPartition("k", c.texts, "")
-		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.truth != c.truth || (p.why == "") != (p.values != nil) {
+		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.isBool != c.truth || (p.why == "") != (p.values != nil) {
 			t.Errorf("%v: %+v", c.texts, p)
 		}
 	}
@@ -131,7 +131,7 @@ func TestDecimalNumber(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"1": true, "-2.5e3": true, "007": true, "": false, "inf": false, "NaN": false, "0x1p2": false, "1_000": false, "1e999": false, "2020-01-01": false,
 	} {
-		if _, err := decimalNumber(text); (err == nil) != ok {
+		if _, err := parseDecimal(text); (err == nil) != ok {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}

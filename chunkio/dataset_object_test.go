@@ -77,7 +77,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	for _, path := range ds.Paths() {
 		loc, err := store.Parse(path)
 		formattest.Must(t, err)
-		file, in, err := newAccess(Options{}.withDefaults()).open(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
+		file, in, err := newAccess(Options{}.withDefaults()).openEntry(t.Context(), fileEntry{path: filepath.Join(s.Dir, loc.Key), size: -1}, 1<<30, new(stream.Meter))
 		formattest.Must(t, err)
 		for g := range file.GroupRows() {
 			group, err := file.Open(t.Context(), g, nil)
@@ -218,12 +218,12 @@ func TestCoalesce(t *testing.T) {
 		}
 		fetched := make([]bool, size)
 		end := int64(-1)
-		for _, r := range coalesce(extents, size, gap) {
+		for _, r := range mergeExtents(extents, size, gap) {
 			if end >= 0 && r.At <= end+gap {
 				t.Fatalf("a range at %d after one that ends at %d with gaps of %d", r.At, end, gap)
 			}
 			end = r.At
-			for _, part := range cut(r, 1+int64(rng.IntN(50))) {
+			for _, part := range splitRange(r, 1+int64(rng.IntN(50))) {
 				if part.At != end || part.Size < 1 {
 					t.Fatalf("part %+v of %+v after %d", part, r, end)
 				}

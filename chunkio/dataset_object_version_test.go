@@ -51,7 +51,7 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.tags {
-		w.Header().Set("ETag", `"`+formatPrint(xxhash.Sum64(content))+`"`)
+		w.Header().Set("ETag", `"`+formatFingerprint(xxhash.Sum64(content))+`"`)
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }

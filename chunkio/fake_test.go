@@ -230,13 +230,13 @@ func openPaths(ctx context.Context, paths []string, open opener, opt Options) (*
 	if err != nil {
 		return nil, err
 	}
-	list, err := f.prune(listed(paths))
+	list, err := f.pruneFiles(newLocalList(paths))
 	if err != nil {
 		return nil, err
 	}
-	c, err := openCatalog(ctx, list, f, open, cataloging{memory: opt.Memory, skipBad: opt.SkipBad, union: opt.Union})
+	c, err := openCatalog(ctx, list, f, open, catalogOptions{memory: opt.Memory, skipBad: opt.SkipBad, union: opt.Union})
 	if err == nil && opt.Union {
-		err = c.decideUnion(ctx, opt.Memory)
+		err = c.decideUnionGroups(ctx, opt.Memory)
 	}
 	if err != nil {
 		return nil, err

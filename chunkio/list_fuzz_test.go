@@ -32,7 +32,7 @@ func FuzzList(f *testing.F) {
 	read := func(t *testing.T, text string) (places []string, list *fileList, err error) {
 		must.Do(t, os.WriteFile("list", []byte(text), 0o600))
 		a := newAccess(Options{}.withDefaults())
-		if places, err = a.places(t.Context(), "@list"); err != nil {
+		if places, err = a.listPlaces(t.Context(), "@list"); err != nil {
 			return nil, nil, err
 		}
 		for _, p := range places {
@@ -40,7 +40,7 @@ func FuzzList(f *testing.F) {
 				return places, nil, nil
 			}
 		}
-		list, err = a.expand(t.Context(), []string{"@list"})
+		list, err = a.expandInputs(t.Context(), []string{"@list"})
 		return places, list, err
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -66,7 +66,7 @@ type Value struct {
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.access()
-	defer access.close()
+	defer access.closeTexts()
 	a, err := access.prepare(ctx, inputs, opt)
 	if err != nil {
 		return nil, err
@@ -121,17 +121,17 @@ func (l *Located) addBatch(b Batch) {
 
 // batchOf is the batch of file i alone.
 func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, error) {
-	entry := a.catalog.list.at(i)
+	entry := a.catalog.list.entryAt(i)
 	path := entry.path
-	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.mixed || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
-	rows := from.texts.rows[a.catalog.path(i)]
+	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: a.catalog.hasMixedTypes || a.catalog.list.schema != nil, Values: make([]Value, len(a.columns))}
+	rows := from.texts.rows[a.catalog.fileName(i)]
 	switch {
 	case a.catalog.list.isStdin():
 		b.Format = ipc.StreamName
 	case rows != nil:
 		b.Format, _, _ = strings.Cut(rows.table.Format, ",")
 		b.Packing, b.Text = rows.packing, rows.table.Layout
-	case isText(path):
+	case isLibsvm(path):
 		b.Format = "libsvm"
 	case a.catalog.files[i].parquet:
 		b.Format = "Parquet"
@@ -148,7 +148,7 @@ func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, erro
 			}
 			b.Values[k].Type = a.partitionType(c.Part)
 		case copier.FromLeaf, copier.FromSparse:
-			b.Values[k].Absent = a.catalog.files[i].at(c.Leaf) < 0
+			b.Values[k].Absent = a.catalog.files[i].leafIndex(c.Leaf) < 0
 			if b.Text != nil {
 				b.Values[k].Type = a.textType(rows.table.Columns, c)
 			}
@@ -157,12 +157,12 @@ func (a *applier) batchOf(ctx context.Context, from *access, i int) (Batch, erro
 	if b.Text == nil || b.Text.Separator != 0 {
 		return b, nil
 	}
-	in, err := from.input(ctx, entry, a.opt.Memory)
+	in, err := from.openBytes(ctx, entry, a.opt.Memory)
 	if err != nil {
 		return b, err
 	}
 	defer in.Close()
-	text, err := unpacked(in.Name(), sequential(in), b.Packing)
+	text, err := decompress(in.Name(), sequentialReader(in), b.Packing)
 	if err != nil {
 		return b, err
 	}
@@ -186,8 +186,8 @@ func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 // foldersTellKeys reports whether the folders of file i have its partition keys and no others, with the values that
 // they have in the dataset: the log of a table may know otherwise.
 func (c *catalog) foldersTellKeys(i int) (bool, error) {
-	path := c.list.at(i).path
-	keys, values, err := c.list.partsOf(i, path)
+	path := c.list.entryAt(i).path
+	keys, values, err := c.list.partitionValues(i, path)
 	if err != nil || c.list.keys == nil {
 		return len(keys) > 0, err
 	}
@@ -207,7 +207,7 @@ func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 		return Value{}, err
 	}
 	if folders && !strings.EqualFold(text, "null") {
-		for folder := range strings.SplitSeq(c.list.at(i).path, "/") {
+		for folder := range strings.SplitSeq(c.list.entryAt(i).path, "/") {
 			raw, _, _ := strings.Cut(folder, "=")
 			if plain, err := url.PathUnescape(raw); raw == c.parts[part].key || err == nil && plain == c.parts[part].key {
 				return Value{Folder: raw}, nil

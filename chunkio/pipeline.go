@@ -57,7 +57,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 	if err := d.Check(); err != nil {
 		return err
 	}
-	if f := d.catalog.frozen; f != nil && r.All() {
+	if f := d.catalog.plan; f != nil && r.All() {
 		r = f.rows // of the shard
 	}
 	if err := d.checkRange(r); err != nil {
@@ -116,7 +116,7 @@ func (d *Dataset) pass(ctx context.Context, r stream.Range, deliver func(*stream
 		d.buffers.put(s)
 	}
 	if f := d.catalog.filter; err == nil && last == nil && f != nil && r.All() && p.matched == 0 {
-		return f.noMatch()
+		return f.errNoMatch()
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (d *Dataset) checkRange(r stream.Range) error {
 		return stream.Usagef("a stream can only be read as a whole; save it to a file first")
 	}
 	from, to := false, false
-	for _, cut := range d.catalog.cuts() {
+	for _, cut := range d.catalog.groupCuts() {
 		from = from || cut == r.From
 		to = to || cut == r.To
 	}

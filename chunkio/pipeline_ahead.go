@@ -97,7 +97,7 @@ const longFooter = 4 << 20
 // early reports whether files, all of them local, are opened before there is a span for them. With a
 // single span only one is planned to be open at a time.
 func (a *ahead) early() bool {
-	return a.d.pipe == nil && !a.d.catalog.far && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
+	return a.d.pipe == nil && !a.d.catalog.hasRemote && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
 // ready waits until the row group is open, beginning if nobody has.
@@ -154,7 +154,7 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 		if g.err == nil {
 			var leaves []int
 			for _, l := range a.d.features.leaves(a.d.sparse) {
-				if here := g.at.file.at(l); here >= 0 {
+				if here := g.at.file.leafIndex(l); here >= 0 {
 					leaves = append(leaves, here)
 				}
 			}
@@ -163,7 +163,7 @@ func (a *ahead) begin(ctx context.Context, g *openedGroup, wait bool) bool {
 					leaves = append(leaves, c.leaf)
 				}
 			}
-			g.group, release, g.err = a.fetch.open(ctx, f.opened, f.in, g.at.index, leaves)
+			g.group, release, g.err = a.fetch.openGroup(ctx, f.opened, f.in, g.at.index, leaves)
 		}
 	})
 	return true
@@ -181,14 +181,14 @@ func (a *ahead) reopen(ctx context.Context, index int) *openedFile {
 	})
 	a.run(func() {
 		defer close(f.ready)
-		f.opened, f.in, f.err = a.d.catalog.reopen(ctx, index, a.d.opt.Memory, a.d.opt.Meter)
+		f.opened, f.in, f.err = a.d.catalog.reopenFile(ctx, index, a.d.opt.Memory, a.d.opt.Meter)
 	})
 	return f
 }
 
 // run does what may wait for a store, or takes long, beside the scheduler, and anything else at once.
 func (a *ahead) run(do func()) {
-	if a.d.catalog.far || a.early() {
+	if a.d.catalog.hasRemote || a.early() {
 		a.running.Go(do)
 	} else {
 		do()

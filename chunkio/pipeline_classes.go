@@ -16,7 +16,7 @@ import (
 
 // labels are the distinct values of the label that a pass has met.
 type labels struct {
-	distinct
+	distinctValues
 	memo  []int32 // by entry of the dictionary at work: its number plus one; 0 not known yet
 	float bool    // NaN is no label then
 }
@@ -116,7 +116,7 @@ func (p *pass) code(s *span) error {
 				continue
 			}
 			if p.codes[n] == 0 {
-				class, err := p.d.classes.number(s.names[n])
+				class, err := p.d.classes.numberClass(s.names[n])
 				if err != nil { // only where passes over several ranges have met too many
 					e := stream.Dataf(s.at.path, "%w", err)
 					e.Column, e.Remedy = p.d.opt.Label, stream.Textf(noClassRemedy)

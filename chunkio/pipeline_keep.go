@@ -96,7 +96,7 @@ func (k *Keep) join(d *Dataset) (at keptPlaces, adds bool) {
 		k.of, k.places = of, map[element]int{}
 		for _, r := range f.kept() {
 			for e := range r.cols {
-				if r.leaf >= 0 && r.host(e) >= 0 {
+				if r.leaf >= 0 && r.hostFeature(e) >= 0 {
 					k.places[element{r.leaf, e}] = len(k.places)
 				}
 			}
@@ -109,7 +109,7 @@ func (k *Keep) join(d *Dataset) (at keptPlaces, adds bool) {
 	for i, r := range f.kept() {
 		places := make([]int, len(r.cols))
 		for e := range r.cols {
-			if r.leaf < 0 || r.host(e) < 0 {
+			if r.leaf < 0 || r.hostFeature(e) < 0 {
 				continue
 			}
 			place, known := k.places[element{r.leaf, e}]
@@ -163,8 +163,8 @@ func (p *pass) inKeep(at rowGroup) *keptGroup {
 }
 
 // kept lists the reads whose values are held: those of the features, then the weights and the targets.
-func (f *features) kept() []*read {
-	var reads []*read
+func (f *features) kept() []*columnRead {
+	var reads []*columnRead
 	for i := range f.reads {
 		reads = append(reads, &f.reads[i])
 	}
@@ -180,7 +180,7 @@ func (f *features) kept() []*read {
 // tooWide reports whether so many columns of float64 make a row group one that does not pay: of local
 // files, more than half of the columns. To read 480 MB of them again, from files in memory, took
 // 0.25 s, and to keep them 0.43 s, most of it for fresh pages.
-func (k *Keep) tooWide(columns int) bool { return !k.of.catalog.far && 2*columns > len(k.places) }
+func (k *Keep) tooWide(columns int) bool { return !k.of.catalog.hasRemote && 2*columns > len(k.places) }
 
 // leave ends adding: row groups that are not complete are forgotten.
 func (k *Keep) leave() {
@@ -216,7 +216,7 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 	wide := 0
 	for _, r := range d.features.kept() {
 		for e := range r.cols {
-			if r.leaf >= 0 && r.host(e) >= 0 {
+			if r.leaf >= 0 && r.hostFeature(e) >= 0 {
 				l := &d.catalog.leaves[r.leaf]
 				width := keptWidth(l.Type, l.Nulls != 0)
 				if widths = append(widths, width); width == 8 {
@@ -229,7 +229,7 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 	if l, err := d.needs(memory).plan(memory, d.opt.Threads); err == nil {
 		height = l.rows
 	}
-	tooWide, all := !d.catalog.far && 2*wide > len(widths), int64(0)
+	tooWide, all := !d.catalog.hasRemote && 2*wide > len(widths), int64(0)
 	known := map[int64]int64{} // bytes by the number of rows
 	for i := range d.catalog.files {
 		for _, rows := range d.catalog.files[i].groups {

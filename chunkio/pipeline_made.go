@@ -12,14 +12,14 @@ import (
 )
 
 // decodeMade decodes the reads that are made of texts, which those before have passed over.
-func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Decoding) {
+func (s *span) decodeMade(ctx context.Context, reads []columnRead, leaves []format.Decoding) {
 	if s.held != nil {
 		return
 	}
 	for i := range reads {
 		switch r := &reads[i]; {
-		case r.made == nil || s.leafAt(r.leaf) < 0:
-		case r.made.categories != nil:
+		case r.derivation == nil || s.leafAt(r.leaf) < 0:
+		case r.derivation.categories != nil:
 			leaves[i].Err = s.decodeCategories(ctx, r, leaves[i].Dst)
 		default:
 			leaves[i].Err = s.decodeTimes(ctx, r, leaves[i].Dst)
@@ -30,7 +30,7 @@ func (s *span) decodeMade(ctx context.Context, reads []read, leaves []format.Dec
 // decodeTimes writes the number of each row's time, and its positions in circles, to dst: see
 // circles. A null is null in all of them. Times come as texts, which are the same in every format
 // and unit; those of a dictionary are understood once.
-func (s *span) decodeTimes(ctx context.Context, r *read, dst [][]float64) error {
+func (s *span) decodeTimes(ctx context.Context, r *columnRead, dst [][]float64) error {
 	l := &s.d.catalog.leaves[r.leaf]
 	memo := newTimeMemo(r)
 	at := 0
@@ -70,8 +70,8 @@ type timeMemo struct {
 	one     []float64 // of a time that is in no dictionary
 }
 
-func newTimeMemo(r *read) *timeMemo {
-	m := &timeMemo{circles: r.made.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
+func newTimeMemo(r *columnRead) *timeMemo {
+	m := &timeMemo{circles: r.derivation.circles, width: len(r.cols), one: make([]float64, len(r.cols))}
 	for range m.width {
 		m.nulls = append(m.nulls, format.Null)
 	}
@@ -142,7 +142,7 @@ func makeTimes(to []float64, circles []string, typ string, at text.Instant) {
 
 // indicate writes for the elements of a read that have an indicator whether they are missing. An
 // indicator without its feature has the decoded values in its own place.
-func (s *span) indicate(r *read, dst [][]float64) {
+func (s *span) indicate(r *columnRead, dst [][]float64) {
 	for e, col := range r.missing {
 		if col < 0 {
 			continue

@@ -55,7 +55,7 @@ type needs struct {
 
 // readsTexts reports whether texts of a stream are wanted.
 func (d *Dataset) readsTexts() bool {
-	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r read) bool { return r.made != nil }))
+	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r columnRead) bool { return r.derivation != nil }))
 }
 
 // blockRows is the height of the blocks.
@@ -73,7 +73,7 @@ func (d *Dataset) needs(memory int64) needs {
 		height:    int64(d.blockRows()),
 		tallest:   d.catalog.maxGroup,
 		openBytes: d.catalog.openBytes,
-		base:      d.catalog.bytes() + featureBytes*int64(countEntries(d.catalog, d.opt, d.sparse)),
+		base:      d.catalog.memoryBytes() + featureBytes*int64(countEntries(d.catalog, d.opt, d.sparse)),
 		files:     len(d.catalog.files),
 		single:    d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
 		row:       8 * cols,
@@ -91,20 +91,20 @@ func (d *Dataset) needs(memory int64) needs {
 	for _, r := range d.features.reads {
 		switch {
 		case r.leaf < 0:
-		case r.made != nil:
+		case r.derivation != nil:
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].TextScratch+timesBytes)
 		default:
 			n.scratch = max(n.scratch, d.catalog.leaves[r.leaf].Scratch)
 		}
 	}
-	for _, w := range []*read{d.features.weight, d.features.target} {
+	for _, w := range []*columnRead{d.features.weight, d.features.target} {
 		if w == nil {
 			continue
 		}
 		n.row += 8 * int64(len(w.cols)+1)
 		if w.leaf >= 0 {
 			// The scheduler decodes weights and targets itself, beside the workers.
-			if w == d.features.target && d.features.codes {
+			if w == d.features.target && d.features.usesCodes {
 				n.base += d.catalog.leaves[w.leaf].TextScratch + codesBytes
 			} else {
 				n.base += d.catalog.leaves[w.leaf].Scratch
@@ -127,7 +127,7 @@ func (d *Dataset) needs(memory int64) needs {
 	}
 	d.catalog.filter.addTo(&n, d.catalog)
 	n.row += 8 + 1 // positions of the rows that stay, and two bits
-	if n.far = d.catalog.far; n.far {
+	if n.far = d.catalog.hasRemote; n.far {
 		for _, l := range d.leaves() {
 			n.fetch += d.catalog.leaves[l].Packed
 		}
@@ -144,7 +144,7 @@ func (n needs) ways() []plan {
 	}
 	most := int(min(max(fetchGoal/max(n.fetch, 1), 1), mostAhead))
 	ways := []plan{{ahead: most}, {ahead: 1}, {}}
-	if spooled := (plan{piece: spoolPart, buffers: 1}); n.fetching(spooled) < n.fetching(plan{buffers: 1}) {
+	if spooled := (plan{piece: spoolRequestBytes, buffers: 1}); n.fetching(spooled) < n.fetching(plan{buffers: 1}) {
 		ways = append(ways, spooled)
 	}
 	return ways
@@ -157,9 +157,9 @@ func (n needs) fetching(l plan) int64 {
 	case !n.far:
 		return 0
 	case l.piece > 0:
-		return int64(l.buffers) * (l.piece + l.piece/4 + nearby)
+		return int64(l.buffers) * (l.piece + l.piece/4 + leastRequest)
 	}
-	return int64(l.opened()) * (n.fetch + nearby)
+	return int64(l.opened()) * (n.fetch + leastRequest)
 }
 
 // opened is the number of row groups that are open at most. Without any ahead, one is opened

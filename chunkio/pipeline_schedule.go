@@ -27,7 +27,7 @@ func (c *catalog) groups(r stream.Range) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		for i := range c.files {
 			f := &c.files[i]
-			g := rowGroup{file: f, fileIndex: i, path: c.path(i), start: f.start}
+			g := rowGroup{file: f, fileIndex: i, path: c.fileName(i), start: f.start}
 			for index, rows := range f.groups {
 				g.index, g.rows = index, rows
 				inside := r.All() || g.start >= r.From && g.start < r.To

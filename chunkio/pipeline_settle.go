@@ -154,14 +154,14 @@ func (s *span) applyWeights(ctx context.Context) error {
 // applyTargets decodes the span's targets.
 func (s *span) applyTargets(ctx context.Context) error {
 	s.target = format.Sized(s.target, s.rows)
-	if s.d.features.codes {
+	if s.d.features.usesCodes {
 		return s.codeTargets(ctx)
 	}
 	return s.decodeBeside(ctx, s.d.features.target, s.places.target, s.target, s.d.opt.Label)
 }
 
 // decodeBeside decodes a column that is no feature into to, one value a row.
-func (s *span) decodeBeside(ctx context.Context, r *read, places []int, to []float64, name string) error {
+func (s *span) decodeBeside(ctx context.Context, r *columnRead, places []int, to []float64, name string) error {
 	dst := make([][]float64, len(r.cols))
 	for e, col := range r.cols {
 		if col == 0 {

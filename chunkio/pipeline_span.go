@@ -132,7 +132,7 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		for e := range reads[i].cols {
 			var dst []float64
-			if col := reads[i].host(e); col >= 0 {
+			if col := reads[i].hostFeature(e); col >= 0 {
 				dst = s.column(col)
 			}
 			v.dst = append(v.dst, dst)
@@ -142,7 +142,7 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		n := len(reads[i].cols)
 		leaf := s.leafOf(&reads[i])
-		if reads[i].made != nil {
+		if reads[i].derivation != nil {
 			leaf = -1 // by decodeMade
 		}
 		v.leaves = append(v.leaves, format.Decoding{Leaf: leaf, Dst: rest[:n:n]})
@@ -154,12 +154,12 @@ func (s *span) decode(ctx context.Context, t task, v *views) {
 	for i := range reads {
 		r, d := &reads[i], &v.leaves[i]
 		if d.Err != nil {
-			first := r.first()
+			first := r.firstFeature()
 			s.failAt(first, d.Err, s.d.features.columns[first].Name)
 			continue
 		}
 		s.take(r, s.places.read(t.from+i), d.Dst)
-		if r.made == nil && r.leaf >= 0 {
+		if r.derivation == nil && r.leaf >= 0 {
 			s.d.clearNulls(d.Dst)
 		}
 		s.indicate(r, d.Dst)
@@ -193,7 +193,7 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 
 // take fills the elements of one read that are wanted from what is kept, where it is, and with nulls
 // where the file lacks the column; else what was decoded is kept as far as there is room. places are the elements' places there.
-func (s *span) take(r *read, places []int, dst [][]float64) {
+func (s *span) take(r *columnRead, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
 		value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
@@ -209,7 +209,7 @@ func (s *span) take(r *read, places []int, dst [][]float64) {
 			default:
 				if s.leafAt(r.leaf) < 0 { // the file lacks it
 					null := format.Null
-					if r.made != nil && r.made.categories != nil {
+					if r.derivation != nil && r.derivation.categories != nil {
 						null = 0 // of no category
 					}
 					for i := range x {
@@ -226,7 +226,7 @@ func (s *span) take(r *read, places []int, dst [][]float64) {
 
 // leafOf returns where a read's leaf stands in the span's file; -1 for a partition column, and where
 // the file lacks it.
-func (s *span) leafOf(r *read) int {
+func (s *span) leafOf(r *columnRead) int {
 	if r.leaf < 0 {
 		return -1
 	}
@@ -238,7 +238,7 @@ func (s *span) leafAt(leaf int) int {
 	if s.at.file == nil {
 		return leaf
 	}
-	return s.at.file.at(leaf)
+	return s.at.file.leafIndex(leaf)
 }
 
 // fail keeps the failure that comes first in the data.
@@ -318,7 +318,7 @@ func (s *span) chunk(b int) *stream.Chunk {
 		c.Weight = s.weight[lo : lo+kept : lo+kept]
 	}
 	if len(s.target) > 0 {
-		c.Target, c.TargetCodes = s.target[lo:lo+kept:lo+kept], s.d.features.codes
+		c.Target, c.TargetCodes = s.target[lo:lo+kept:lo+kept], s.d.features.usesCodes
 	}
 	if s.d.features.label != nil {
 		c.Class = []int32{}

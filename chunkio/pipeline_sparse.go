@@ -70,7 +70,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		return nil, nil
 	}
 	parts := strings.Split(opt.Sparse, ",")
-	if names := triplesOf(opt.Sparse); names != nil {
+	if names := tripleColumns(opt.Sparse); names != nil {
 		if p != nil {
 			return nil, stream.Usagef("{sparse} %s: triples are read from files, not from a stream; save it to a file first", opt.Sparse)
 		}
@@ -101,7 +101,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	switch {
 	case texts && p != nil:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a stream passes once; save it to a file first", opt.Sparse)
-	case texts && c.frozen != nil && c.frozen.shard.Of > 0:
+	case texts && c.plan != nil && c.plan.shard.Of > 0:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
 	case texts:
 		if spec.keys, err = c.numberKeys(ctx, &spec, opt); err != nil {
@@ -118,7 +118,7 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 		}
 	case p != nil:
 		return nil, stream.Usagef("{sparse} %s: a stream needs the number of features too: %[1]s,FEATURES", opt.Sparse)
-	case c.frozen != nil && c.frozen.shard.Of > 0: // whose rows may not have the last feature
+	case c.plan != nil && c.plan.shard.Of > 0: // whose rows may not have the last feature
 		return nil, stream.Usagef("{sparse} %s: a shard of a plan needs the number of features too: %[1]s,FEATURES", opt.Sparse)
 	default:
 		if spec.features, err = c.countFeatures(ctx, &spec, opt); err != nil {
@@ -137,7 +137,7 @@ func (c *catalog) mapLeaf(name string) (int, error) {
 		switch {
 		case l.Name != name:
 		case sharesName(l):
-			return 0, ambiguous("sparse", name)
+			return 0, errAmbiguous("sparse", name)
 		case l.NoEntries != "":
 			return 0, stream.Usagef("{sparse}: column %s cannot be sparse rows: %s", name, l.NoEntries)
 		case l.Entries != "":
@@ -156,14 +156,14 @@ func (c *catalog) listLeaf(name string) (int, error) {
 			continue
 		}
 		if sharesName(l) {
-			return 0, ambiguous("sparse", name)
+			return 0, errAmbiguous("sparse", name)
 		}
 		// Where metadata counts nulls, these may be the rows without entries.
 		if !l.List || l.Why != "" && !strings.HasPrefix(l.Why, format.WhyVarying) && !l.Refused {
 			return 0, stream.Usagef("{sparse}: column %s is %s, not lists of numbers", name, l.Type)
 		}
 		if l.Refused {
-			err := stream.Dataf(c.refusing[i], "%s", l.Why)
+			err := stream.Dataf(c.firstRefusal[i], "%s", l.Why)
 			err.Column = name
 			return 0, err
 		}
@@ -187,7 +187,7 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 		return 0, err
 	}
 	if largest >= maxSparseFeatures {
-		err := stream.Dataf(c.name(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
+		err := stream.Dataf(c.inputName(), "the largest index is %v; more than %d features are not supported", largest, maxSparseFeatures)
 		err.Column = c.leaves[spec.indices].Name
 		return 0, err
 	}
@@ -198,20 +198,20 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 func (c *catalog) eachIndices(ctx context.Context, spec *sparseSpec, opt Options, f func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error) error {
 	const rowsAtOnce = 8192
 	var rows format.Lists
-	ahead := newFetcher(spoolPart, scratch.New(opt.Spool))
+	ahead := newFetcher(spoolRequestBytes, scratch.New(opt.Spool))
 	scan := func(i int) error {
 		file := &c.files[i]
-		opened, in, err := c.reopen(ctx, i, opt.Memory, nil)
+		opened, in, err := c.reopenFile(ctx, i, opt.Memory, nil)
 		if err != nil {
 			return err
 		}
 		defer opened.Close()
 		for g, n := range file.groups {
-			leaf := file.at(spec.indices)
+			leaf := file.leafIndex(spec.indices)
 			if n == 0 || leaf < 0 {
 				continue
 			}
-			group, release, err := ahead.open(ctx, opened, in, g, []int{leaf})
+			group, release, err := ahead.openGroup(ctx, opened, in, g, []int{leaf})
 			for from := int64(0); from < n && err == nil; from += rowsAtOnce {
 				err = f(ctx, group, leaf, from, min(from+rowsAtOnce, n), &rows)
 			}
@@ -301,7 +301,7 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 	}
 	tooMany := func() error {
 		if len(found) > maxSparseFeatures {
-			e := stream.Dataf(c.name(), "more than %d different keys, which are the features", maxSparseFeatures)
+			e := stream.Dataf(c.inputName(), "more than %d different keys, which are the features", maxSparseFeatures)
 			e.Column = c.leaves[spec.indices].Name
 			return e
 		}

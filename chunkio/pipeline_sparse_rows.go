@@ -33,7 +33,7 @@ type sparseEntry struct {
 
 // decodeSparse decodes the span's rows and writes the rows that stay in CSR form, sorted
 // by column. r maps indices to features.
-func (s *span) decodeSparse(ctx context.Context, r *read) {
+func (s *span) decodeSparse(ctx context.Context, r *columnRead) {
 	b, spec := &s.sparse, s.d.sparse
 	to := s.from + int64(s.rows)
 	if err := spec.decodeIndices(ctx, s.group, s.leafAt(spec.indices), s.from, to, &b.indices); err != nil {
@@ -117,7 +117,7 @@ func (s *span) readRow(i int) error {
 
 // settleRow writes b.row as the next CSR row, without zeros and what is no feature,
 // nor what is missing, unless it is kept; the policy may drop the row or fail (false).
-func (s *span) settleRow(i int, r *read) bool {
+func (s *span) settleRow(i int, r *columnRead) bool {
 	b := &s.sparse
 	begin := len(b.index)
 	dropped := false
@@ -168,7 +168,7 @@ func (s *span) adaptHeight() error {
 		n := s.d.needs(s.d.opt.Memory)
 		return &stream.MemoryError{
 			What: "a block of sparse rows",
-			Need: n.total(plan{rows: n.height, buffers: 2, workers: s.d.opt.Threads, piece: spoolPart}) + 2*used, Limit: s.d.opt.Memory,
+			Need: n.total(plan{rows: n.height, buffers: 2, workers: s.d.opt.Threads, piece: spoolRequestBytes}) + 2*used, Limit: s.d.opt.Memory,
 		}
 	}
 	perRow := 2*used/int64(s.rows) + 1

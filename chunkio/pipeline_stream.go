@@ -110,7 +110,7 @@ func (p *pipe) input() stream.Input {
 	d := &p.digest
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatPrint(d.sum.Sum64())}
+	return stream.Input{Path: stdinName, Rows: d.rows, Bytes: d.bytes, Fingerprint: formatFingerprint(d.sum.Sum64())}
 }
 
 // digestReader counts and digests what is read through it: a stream has no footer that

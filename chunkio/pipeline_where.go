@@ -48,11 +48,11 @@ func (c *catalog) filterOf(g rowGroup, opened format.File) (groupFilter, error) 
 	if f == nil {
 		return groupFilter{}, nil
 	}
-	state, err := f.given(f.bound, c.list, g.fileIndex, c.list.at(g.fileIndex).path)
+	state, err := f.keyState(f.bound, c.list, g.fileIndex, c.list.entryAt(g.fileIndex).path)
 	if err != nil {
 		return groupFilter{}, err
 	}
-	return c.left(f.within(state, opened, g.index, g.file.at), opened.Leaves(), g.file.at), nil
+	return c.left(f.addStatistics(state, opened, g.index, g.file.leafIndex), opened.Leaves(), g.file.leafIndex), nil
 }
 
 // filterOfStream is what the condition wants of every batch of a stream.
@@ -82,7 +82,7 @@ func (f *filter) bindStream(leaves []format.Leaf) error {
 	if f == nil {
 		return nil
 	}
-	if err := f.bind(stdinName, leaves); err != nil {
+	if err := f.bindColumns(stdinName, leaves); err != nil {
 		return err
 	}
 	for _, c := range f.columns {
@@ -216,7 +216,7 @@ type sampleKey struct {
 func (d *Dataset) sampler(ctx context.Context) (sampler, error) {
 	f := d.catalog.filter
 	if f == nil || d.opt.Sample == 0 {
-		return d.unfiltered(), nil
+		return d.samplerWithoutWhere(), nil
 	}
 	f.samples.mutex.Lock()
 	defer f.samples.mutex.Unlock()
@@ -252,6 +252,6 @@ func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 // condition's columns.
 func matching(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
-	d.unfiltered = func() sampler { return newSmallest(0, 0).sampler } // all of them
+	d.samplerWithoutWhere = func() sampler { return newSmallest(0, 0).sampler } // all of them
 	return d
 }

@@ -149,7 +149,7 @@ func DamagedStats(path, format string, args ...any) error {
 func (s *StatsReader) Path() string { return s.path }
 
 // Digest tells the container from others: equal contents have equal ones.
-func (s *StatsReader) Digest() string { return formatPrint(s.digest) }
+func (s *StatsReader) Digest() string { return formatFingerprint(s.digest) }
 
 var (
 	errStatsMagic = errors.New("not a statistics file (it does not begin with \"" + statsMagic + "\")")
