@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// choose resolves the names of the options to output columns: the selected ones in
-// their order, then the others.
-func (a *applier) choose() ([]copier.Column, error) {
+// chooseColumns resolves the names of the options to output columns: the selected ones in their order, then the
+// others.
+func (a *applier) chooseColumns() ([]copier.Column, error) {
 	entries, err := flattenColumns(a.catalog, Options{Times: a.opt.Times, Indicators: a.opt.Indicators, Categories: a.opt.Categories}, a.sparse)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 			known[e.flat] = &entries[i]
 		}
 	}
-	for i, e := range entries { // a column that is no feature itself, but is made into some
+	for i, e := range entries { // a column from which features are derived
 		if of, wanted := known[e.block]; wanted && of == nil {
 			known[e.block] = &entries[i]
 		}
@@ -48,7 +48,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 		}
 	}
 	for _, name := range a.opt.Columns {
-		c, ok, err := a.flatColumn(originOf(entries, known[name], name), known[name])
+		c, ok, err := a.flatColumn(sourceColumn(entries, known[name], name), known[name])
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (a *applier) choose() ([]copier.Column, error) {
 			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
 		}
 		if !ok {
-			return nil, a.absent(entries, name)
+			return nil, a.errAbsentColumn(entries, name)
 		}
 		add(c)
 	}
@@ -82,9 +82,9 @@ func (a *applier) choose() ([]copier.Column, error) {
 	return columns, nil
 }
 
-// absent is the error of a selected column that the input does not have, or has in a list whose elements are
-// no columns here.
-func (a *applier) absent(entries []entry, name string) error {
+// errAbsentColumn is the error of a selected column that the input lacks, or has in a list whose elements are no
+// columns.
+func (a *applier) errAbsentColumn(entries []entry, name string) error {
 	e := stream.Dataf(a.catalog.inputName(), "the selected column is not in the input%s", suggest.DidYouMean(name, flatNames(entries)))
 	if at := strings.LastIndexByte(name, '['); at > 0 {
 		for _, list := range entries {
@@ -97,8 +97,8 @@ func (a *applier) absent(entries []entry, name string) error {
 	return e
 }
 
-// originOf is the name of the column that an entry of this name is made of, or is.
-func originOf(entries []entry, e *entry, name string) string {
+// sourceColumn is the name of the column that an entry is, or is derived from.
+func sourceColumn(entries []entry, e *entry, name string) string {
 	if e != nil && e.subject > 0 {
 		e = &entries[e.subject-1]
 		name = e.flat
@@ -109,8 +109,7 @@ func originOf(entries []entry, e *entry, name string) string {
 	return name
 }
 
-// flatColumn makes a flat output column of an entry; ok is false where there is none
-// of this name or it is a list as a whole.
+// flatColumn makes a flat output column of an entry; ok is false if e is nil or a list as a whole.
 func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, err error) {
 	c = copier.Column{Name: name, Element: -1}
 	switch {
@@ -123,7 +122,7 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 		return c, false, errUndecodable(a.catalog, *e)
 	}
 	c.Leaf = e.leaf
-	if l := a.catalog.leaves[e.leaf]; nested(l) {
+	if l := a.catalog.leaves[e.leaf]; isNested(l) {
 		if e.list == "" {
 			return c, false, nil
 		}
@@ -135,8 +134,8 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 	return c, true, nil
 }
 
-// nested reports whether a row of the leaf may be several values.
-func nested(l format.Leaf) bool {
+// isNested reports whether a row of the leaf may be several values.
+func isNested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
 		if strings.HasPrefix(l.Type, t) {
 			return true
@@ -145,8 +144,7 @@ func nested(l format.Leaf) bool {
 	return l.List
 }
 
-// hasField reports whether name is a top-level field of the files: the first part of
-// some leaf's name.
+// hasField reports whether name is a top-level field of the files: the first part of some leaf's name.
 func (a *applier) hasField(name string) bool {
 	for _, l := range a.catalog.leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {

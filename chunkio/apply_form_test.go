@@ -160,7 +160,7 @@ func TestNoRoomForRows(t *testing.T) {
 	}})
 	for _, form := range []Form{FormParquet, FormArrow, FormCSV} {
 		dir := t.TempDir()
-		out := filepath.Join(dir, "out"+form.ending())
+		out := filepath.Join(dir, "out"+form.fileEnding())
 		_, err := Apply(full, []string{in}, out, ApplyOptions{Columns: []string{"int32"}, Form: form})
 		if !errors.As(err, new(*stream.OutputError)) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), out) ||
 			strings.Contains(err.Error(), "temp-dir") != (form != FormParquet) {

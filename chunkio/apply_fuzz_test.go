@@ -23,7 +23,7 @@ func FuzzApply(f *testing.F) {
 	const limit = 32 << 20
 	for _, form := range []Form{FormParquet, FormArrow} {
 		out := filepath.Join(dir, "seed")
-		_, err := Apply(f.Context(), []string{csv}, out, ApplyOptions{all: true, Form: form, Threads: 1})
+		_, err := Apply(f.Context(), []string{csv}, out, ApplyOptions{allColumns: true, Form: form, Threads: 1})
 		formattest.Must(f, err)
 		seed, err := os.ReadFile(out)
 		formattest.Must(f, err)
@@ -34,7 +34,7 @@ func FuzzApply(f *testing.F) {
 		in := filepath.Join(t.TempDir(), "in")
 		formattest.Must(t, os.WriteFile(in, file, 0o600))
 		before := allocatedBytes()
-		_, err := Apply(t.Context(), []string{in}, in+".parquet", ApplyOptions{all: true, Threads: 1, Memory: limit})
+		_, err := Apply(t.Context(), []string{in}, in+".parquet", ApplyOptions{allColumns: true, Threads: 1, Memory: limit})
 		if n := allocatedBytes() - before; n > 4*limit+64*uint64(len(file)) {
 			t.Errorf("%d MiB allocated for %d bytes, with %d MiB allowed: %v", n>>20, len(file), limit>>20, err)
 		}

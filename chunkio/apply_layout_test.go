@@ -231,15 +231,15 @@ func TestOutputLaws(t *testing.T) {
 func sameElsewhere(t *testing.T, random *rand.Rand, what string, paths, args []string, out string) {
 	t.Helper()
 	a := newAccess(Options{}.withDefaults())
-	roots := must.Get(a.directories(t.Context(), args, paths))(t)
-	first := must.Get(arrangeBelow(out, roots, paths, FormParquet))(t)
+	roots := must.Get(a.inputFolders(t.Context(), args, paths))(t)
+	first := must.Get(chooseFolderLayout(out, roots, paths, FormParquet))(t)
 	full := make([]string, len(paths))
 	for i, p := range paths {
 		full[i] = must.Get(place.FromRoot(p))(t)
 	}
 	random.Shuffle(len(full), func(i, j int) { full[i], full[j] = full[j], full[i] })
 	random.Shuffle(len(roots), func(i, j int) { roots[i], roots[j] = roots[j], roots[i] })
-	second := must.Get(arrangeBelow(out, roots, full, FormParquet))(t)
+	second := must.Get(chooseFolderLayout(out, roots, full, FormParquet))(t)
 	for _, p := range paths {
 		if got, want := second.place[must.Get(place.FromRoot(p))(t)], first.place[p]; got != want {
 			t.Errorf("%s: %s is at %s, and in another order at %s", what, p, want, got)
@@ -284,7 +284,7 @@ func TestLayoutOfFiles(t *testing.T) {
 		if c.paths != "" {
 			paths = strings.Split(c.paths, " ")
 		}
-		l, err := newAccess(Options{}).arrange(t.Context(), inputs, listedAs(paths), "../out", FormParquet)
+		l, err := newAccess(Options{}).chooseLayout(t.Context(), inputs, listedAs(paths), "../out", FormParquet)
 		var got []string
 		for _, p := range paths {
 			got = append(got, l.place[p])
@@ -319,7 +319,7 @@ func FuzzLayout(f *testing.F) {
 			}
 		}
 		paths := slices.Compact(slices.Sorted(slices.Values(strings.Split(files, "\n"))))
-		l, err := arrangeBelow("s3://b/out", roots, paths, FormParquet)
+		l, err := chooseFolderLayout("s3://b/out", roots, paths, FormParquet)
 		if err != nil {
 			return
 		}
@@ -334,7 +334,7 @@ func FuzzLayout(f *testing.F) {
 		}
 		slices.Reverse(paths)
 		slices.Reverse(roots)
-		if other, err := arrangeBelow("s3://b/out", roots, paths, FormParquet); err != nil || !maps.Equal(other.place, l.place) {
+		if other, err := chooseFolderLayout("s3://b/out", roots, paths, FormParquet); err != nil || !maps.Equal(other.place, l.place) {
 			t.Errorf("in another order %q, %v; want %q", other.place, err, l.place)
 		}
 	})

@@ -136,7 +136,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		form  Form
 		store bool
 		opt   ApplyOptions
-	}{{name: "of-parquet"}, {name: "of-csv", form: FormCSV}, {name: "of-parquet", store: true}, {name: "of-arrow", form: FormArrow, store: true}, {name: "one.parquet", opt: ApplyOptions{marks: 1}}} {
+	}{{name: "of-parquet"}, {name: "of-csv", form: FormCSV}, {name: "of-parquet", store: true}, {name: "of-arrow", form: FormArrow, store: true}, {name: "one.parquet", opt: ApplyOptions{markInterval: 1}}} {
 		dir := t.TempDir()
 		inputs, at := []string{in}, func(folder string) string { return filepath.Join(dir, folder, c.name) }
 		if c.store {
@@ -145,7 +145,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		for _, folder := range []string{"whole", "parts"} {
 			must.Do(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
 		}
-		if c.opt.marks > 0 {
+		if c.opt.markInterval > 0 {
 			inputs[0] = filepath.Join(in, "*.parquet")
 		}
 		opt := c.opt
@@ -167,7 +167,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 		more.Memory, more.Meter = 2*opt.Memory, new(stream.Meter)
 		_, err := Apply(ending(t, func() bool { return more.Meter.Rows.Load() >= rows }), inputs, at("parts"), more)
 		first, ok := errors.AsType[*Unfinished](err)
-		if !ok || c.opt.marks == 0 && first.Finished == 0 {
+		if !ok || c.opt.markInterval == 0 && first.Finished == 0 {
 			t.Fatalf("%s: broken off: %v", c.name, err)
 		}
 		left, less := must.Files(t, filepath.Join(dir, "parts")), opt
@@ -180,7 +180,7 @@ func TestApplyLimitLosesNothing(t *testing.T) {
 			t.Errorf("%s: a refused run leaves %d files of %d", c.name, len(now), len(left))
 		}
 		opt.Meter = new(stream.Meter)
-		if r := mustApply(t, inputs, at("parts"), opt).Resumed; r.Whole != first.Finished || r.Outdated > 0 || c.opt.marks > 0 && r.Rows != rows {
+		if r := mustApply(t, inputs, at("parts"), opt).Resumed; r.Whole != first.Finished || r.Outdated > 0 || c.opt.markInterval > 0 && r.Rows != rows {
 			t.Errorf("%s: gone on with: %+v", c.name, r)
 		}
 		if !maps.Equal(must.Files(t, filepath.Join(dir, "whole")), must.Files(t, filepath.Join(dir, "parts"))) {

@@ -76,7 +76,7 @@ func TestApplyGoesOn(t *testing.T) {
 			}
 			whole, out := filepath.Join(t.TempDir(), c.out), filepath.Join(t.TempDir(), c.out)
 			want := mustApply(t, inputs, whole, opt)
-			opt.marks = 1
+			opt.markInterval = 1
 			for looks, cut := 1, 0; ; looks += 4 {
 				var looked atomic.Int64
 				ctx := ending(t, func() bool { return looked.Add(1) > int64(looks) })
@@ -110,7 +110,7 @@ func TestApplyGoesOn(t *testing.T) {
 // TestApplyWaitsElsewhere: rows that wait where --temp-dir says leave nothing when a run is broken off.
 func TestApplyWaitsElsewhere(t *testing.T) {
 	in, dir, wait := everyTypeFolder(t, t.TempDir(), 2), t.TempDir(), t.TempDir()
-	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), marks: 1, Spool: scratch.Options{Dir: wait}}
+	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), markInterval: 1, Spool: scratch.Options{Dir: wait}}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 30 }), []string{filepath.Join(in, "*", "*.parquet")}, filepath.Join(dir, "out.csv"), opt)
 	if errors.As(err, new(*Unfinished)) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -210,7 +210,7 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 		must.Do(t, os.Chtimes(filepath.Join(in, name+".parquet"), time.Time{}, time.Unix(int64(2e9+i), 0)))
 	}
 	files := func(in string) []string { return []string{filepath.Join(in, "*", "*.parquet")} }
-	opt := ApplyOptions{Columns: []string{"emb[2]", "r_double"}, Meter: new(stream.Meter), marks: 1}
+	opt := ApplyOptions{Columns: []string{"emb[2]", "r_double"}, Meter: new(stream.Meter), markInterval: 1}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 37+39+30 }), files(in), filepath.Join(at, "out.parquet"), opt)
 	u, ok := errors.AsType[*Unfinished](err)
 	if !ok {
@@ -276,7 +276,7 @@ func TestApplyGoesOnInOtherMemory(t *testing.T) {
 	path, names := wideTable(t, 3000, 2500)
 	const memory = 64 << 20
 	run := func(out string, form Form, memory int64, broken bool) (ApplyReport, error) {
-		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), marks: 1}
+		opt := ApplyOptions{Columns: names, Form: form, Memory: memory, Meter: new(stream.Meter), markInterval: 1}
 		return Apply(ending(t, func() bool { return broken && opt.Meter.Rows.Load() >= 2500 }), []string{path}, out, opt)
 	}
 	for form, name := range map[Form]string{FormCSV: "t.csv", FormArrow: "t.arrow"} {
@@ -310,7 +310,7 @@ func TestApplyTakesNoMarkOfTwoRuns(t *testing.T) {
 		broken bool
 		taken  int64
 	}{{64 << 20, 1, true, 0}, {48 << 20, time.Hour, true, 0}, {64 << 20, 1, false, 600}} {
-		opt := ApplyOptions{Columns: names, Form: FormCSV, Memory: run.memory, Meter: new(stream.Meter), marks: run.marks}
+		opt := ApplyOptions{Columns: names, Form: FormCSV, Memory: run.memory, Meter: new(stream.Meter), markInterval: run.marks}
 		report, err := Apply(ending(t, func() bool { return run.broken && opt.Meter.Rows.Load() >= 600 }), []string{path}, out, opt)
 		if run.broken != errors.As(err, new(*Unfinished)) || !run.broken && (err != nil || report.Rows != 600 || report.Resumed.Rows != run.taken) {
 			t.Fatalf("in %d bytes: %d rows, %+v, %v", run.memory, report.Rows, report.Resumed, err)

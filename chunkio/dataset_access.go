@@ -31,7 +31,7 @@ type access struct {
 	exactIntegers bool            // files of rows keep whole numbers exact, for copying
 	acceptsText   bool            // any column of theirs may turn out as text
 	numberColumns map[string]bool // columns that must be numbers, by name; made at the first lookup
-	direct        *direct         // receives the rows of a file; nil for a scratch file
+	direct        *directOutput   // receives the rows of a file; nil for a scratch file
 }
 
 func newAccess(opt Options) *access {
@@ -79,7 +79,6 @@ func (a *access) openBytes(ctx context.Context, e fileEntry, memory int64) (Inpu
 	return in, nil
 }
 
-// openInput opens in, and closes it on failure.
 func (a *access) openInput(ctx context.Context, in Input, memory int64, meter *stream.Meter) (format.File, Input, error) {
 	counted := &countingInput{Input: in}
 	opened, err := a.openMagic(ctx, counted, memory)

@@ -90,8 +90,6 @@ func (a *access) enclosingTableInStore(ctx context.Context, loc store.Location) 
 	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).Name(), ""}
 }
 
-// tableCovering returns the first table whose root, among roots (below folder, to kinds), contains one of the listed
-// files.
 func tableCovering(list *fileList, folder store.Location, roots map[string]string) *tableError {
 	if len(roots) == 0 {
 		return nil
@@ -143,7 +141,6 @@ func warnBareFiles(paths []string) (warnings []stream.Text) {
 	return warnings
 }
 
-// warnBareObject warns of an object that belongs to a table, once for its folder.
 func (a *access) warnBareObject(ctx context.Context, loc store.Location) []stream.Text {
 	folder := loc.WithKey(folderKeyPrefix(path.Dir("/" + loc.Key)))
 	if a.searchedFolders[folder.String()] {

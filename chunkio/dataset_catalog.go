@@ -141,7 +141,6 @@ type catalogBuilder struct {
 	textKeys map[string]bool // keys that are also a column of the files, of text there
 }
 
-// addFile reads one footer. On error the catalog is unchanged.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
 	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {
@@ -236,7 +235,6 @@ const (
 	nameBytes = 80
 )
 
-// memoryWith returns the memory of the catalog's leaves while a file with this number of leaves is added.
 func (b *catalogBuilder) memoryWith(leaves int) int64 {
 	return leafBytes*int64(max(len(b.leaves), leaves)) + nameBytes*int64(leaves)
 }
@@ -256,7 +254,6 @@ func groupCosts(opened format.File, outcomes []where.Outcome) []int64 {
 	return bytes
 }
 
-// fileName is the name of file i in errors and results: its path, or its URL without secrets.
 func (c *catalog) fileName(i int) string { return place.Name(c.list.entryAt(i).path) }
 
 func (b *catalogBuilder) finishCatalog() error {
@@ -302,7 +299,6 @@ func (c *catalog) reopenFile(ctx context.Context, i int, memory int64, meter *st
 	return opened, in, nil
 }
 
-// groupCuts lists the distinct starts of the row groups, and the end; for a shard of a plan, within the shard.
 func (c *catalog) groupCuts() []int64 {
 	within := stream.Range{To: c.rows}
 	if c.plan != nil && !c.plan.rows.All() {

@@ -59,7 +59,6 @@ func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf
 	return nil
 }
 
-// matchFile finds the leaves of the dataset in a further file. A file without rows may have any others.
 func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
 	if f.countRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))
@@ -116,7 +115,6 @@ func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []
 	return false
 }
 
-// skipGuess warns that a file guessed to be data is left out.
 func (b *catalogBuilder) skipGuess(path string, err error) {
 	b.guessFault = cmp.Or(b.guessFault, err)
 	b.warnings = append(b.warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
@@ -180,7 +178,6 @@ func withUnionRemedy(e *stream.DataError) *stream.DataError {
 	return e
 }
 
-// addLeaf adds a leaf that no earlier file has; path is its file.
 func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	at := len(b.leaves)
 	b.index[name], b.hasMixedTypes = at, true
@@ -191,7 +188,6 @@ func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name leafName) {
 	b.leaves = append(b.leaves, l)
 }
 
-// padOrders marks later leaves as absent in the files that were added before them.
 func (b *catalogBuilder) padOrders() {
 	for i := range b.files {
 		f, n := &b.files[i], b.leafCounts[i]
@@ -286,7 +282,6 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	d.Type = typ
 }
 
-// mergeUnits merges the time unit of l, in a further file, into d: unknown if they differ.
 func mergeUnits(path string, d, l *format.Leaf) {
 	if d.UTC != l.UTC && d.NoClass == "" {
 		d.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
@@ -297,8 +292,6 @@ func mergeUnits(path string, d, l *format.Leaf) {
 	}
 }
 
-// mergeFacts merges the facts about the leaves of a further file with rows into the first leaves of the dataset
-// (before).
 func (b *catalogBuilder) mergeFacts(path string, f *file, leaves []format.Leaf, before int) {
 	for at := range before {
 		d, here := &b.leaves[at], f.leafIndex(at)

@@ -26,7 +26,6 @@ type Category struct {
 // mostCategoryBytes bounds the text of one category: longer texts are no categories.
 const mostCategoryBytes = 256
 
-// addCategories adds the entries of a column of categories; e is the entry of its leaf.
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
 		what, remedy := e.typ, ""
@@ -85,7 +84,6 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([
 	return found, nil
 }
 
-// categoryLeaves are the leaves of the named columns, or all leaves of text except the label.
 func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range d.catalog.leaves {
@@ -123,7 +121,6 @@ type categoryCount struct {
 
 var errTooMany = errors.New("too many categories")
 
-// countFile adds the values of a file, several columns at a time.
 func (d *Dataset) countFile(ctx context.Context, i, workers int, counts []*categoryCount) error {
 	f := &d.catalog.files[i]
 	opened, in, err := d.catalog.reopenFile(ctx, i, d.opt.Memory, d.opt.Meter)
@@ -218,7 +215,6 @@ func (c *categoryCount) result(l format.Leaf) Category {
 	return found
 }
 
-// decodeCategories writes 1 for rows of a category, and else 0: null, and a value that is no category, are 0 in all.
 func (s *span) decodeCategories(ctx context.Context, r *columnRead, dst [][]float64) error {
 	for _, x := range dst {
 		clear(x)

@@ -120,7 +120,6 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	return o, nil
 }
 
-// expandDelta lists the live files of the Delta table in a folder, a path or a URL.
 func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error) {
 	var folder delta.Folder
 	var at store.Location
@@ -295,7 +294,6 @@ func (b *catalogBuilder) orderByTable() {
 	b.leaves = permute(order, func(leaf int) format.Leaf { return b.leaves[leaf] })
 }
 
-// topLevelName is the name of the column that a leaf is, or is in.
 func topLevelName(l format.Leaf) string {
 	if len(l.Path) > 0 {
 		return l.Path[0]
@@ -311,7 +309,6 @@ func permute[T any](order []int, value func(int) T) []T {
 	return values
 }
 
-// checkAgainstLog returns an error if a file differs from its record in the table's log, or in a plan.
 func (e fileEntry) checkAgainstLog(in Input, err error) error {
 	switch {
 	case e.plan != "":

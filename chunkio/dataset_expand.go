@@ -108,7 +108,6 @@ func (a *access) expandInputs(ctx context.Context, args []string) (*fileList, er
 	return all, nil
 }
 
-// expandPlace resolves an argument that is no list: to objects or the files of a table, or to local paths.
 func (a *access) expandPlace(ctx context.Context, arg string, found *findings) (*fileList, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.Name(arg))
@@ -151,7 +150,6 @@ func listName(arg string) (list string, ok bool) {
 	return list, ok && !pathExists(arg)
 }
 
-// warnUnreadLists warns, once, of arguments that name a file by itself and also a list.
 func warnUnreadLists(args []string) []stream.Text {
 	for _, arg := range args {
 		if list, ok := strings.CutPrefix(arg, "@"); ok && pathExists(arg) && pathExists(list) {
@@ -168,7 +166,6 @@ func followLinks(arg string) string {
 	return place.FollowLinks(arg)
 }
 
-// listPlaces returns the argument, or the lines of the list that it names.
 func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 	list, ok := listName(arg)
 	if !ok {
@@ -182,7 +179,7 @@ func (a *access) listPlaces(ctx context.Context, arg string) ([]string, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, fetchError(list, err, stream.Text{})
+		return nil, errFetch(list, err, stream.Text{})
 	}
 	var lines []string
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
@@ -327,7 +324,6 @@ func errNamedTwice(path string) error {
 	return stream.Dataf(path, "this file is named twice among the inputs")
 }
 
-// refuseDuplicates reports a file that is named twice, also through links: its rows would count twice.
 func refuseDuplicates(paths []string) error {
 	seen := make(map[string]string, len(paths))
 	for _, path := range paths {

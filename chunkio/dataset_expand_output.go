@@ -32,7 +32,6 @@ func logFinder(table string) finder {
 	return finder{arg: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
 }
 
-// newFinder makes arg a finder of the files that it was expanded to; ok is false if it names one file.
 func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) {
 	f = finder{arg: arg, folder: arg}
 	if !store.IsURL(arg) {
@@ -64,8 +63,6 @@ func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) 
 	return f, true
 }
 
-// canFind reports whether a file of this path below the folder may be found, whatever its contents; its rule is the
-// rule of walkFolder and expandGlob.
 func (f *finder) canFind(rel string) bool {
 	switch {
 	case f.takesAll:

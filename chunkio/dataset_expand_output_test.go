@@ -121,7 +121,7 @@ func TestOutputOfManyIsAFolder(t *testing.T) {
 		{"a.csv b.csv", "a.csv b.csv", os.DevNull, "as OUT.arrow"},
 		{"d", "d/c.csv", "file", "name a new folder"},
 	} {
-		_, err := newAccess(Options{}).arrange(t.Context(), strings.Fields(c.inputs), newLocalList(strings.Fields(c.paths)), c.out, FormArrow)
+		_, err := newAccess(Options{}).chooseLayout(t.Context(), strings.Fields(c.inputs), newLocalList(strings.Fields(c.paths)), c.out, FormArrow)
 		if !isUsage(err) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.out) {
 			t.Errorf("%s to %s: %v", c.inputs, c.out, err)
 		}

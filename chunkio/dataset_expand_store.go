@@ -50,13 +50,11 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	return nil, err
 }
 
-// addObject appends an object; its key must not be before the last one's.
 func (l *fileList) addObject(o store.Object) {
 	name, query := splitQuery(o.Location)
 	l.add(name, query, o.Size, o.Version)
 }
 
-// splitQuery splits a URL into name and query.
 func splitQuery(l store.Location) (name, query string) {
 	bare := l.WithKey("").String()
 	query = bare[min(len(bare), len(l.Scheme)+len("://")+len(l.Bucket)+1):]
@@ -100,7 +98,6 @@ func (a *access) walkStore(ctx context.Context, loc store.Location, found *findi
 	return nil, stream.Dataf(loc.Name(), "%w", errNoFiles)
 }
 
-// globStore returns the objects whose keys match, or, if only folders match, the data files below these.
 func (a *access) globStore(ctx context.Context, loc store.Location, prefix string, found *findings) (*fileList, error) {
 	pattern := strings.TrimSuffix(loc.Key, "/")
 	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
@@ -180,7 +177,6 @@ func matchKey(pattern, key string) bool {
 	return true
 }
 
-// matchFolder is the outermost folder of a key that matches; "" if none does.
 func matchFolder(pattern, key string) string {
 	for at := range len(key) {
 		if key[at] == '/' && matchKey(pattern, key[:at]) {

@@ -121,7 +121,6 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 	return f, nil
 }
 
-// inputName is the name of the whole input in messages: its first file.
 func (c *catalog) inputName() string {
 	if c.plan != nil {
 		return c.plan.first
@@ -213,12 +212,10 @@ func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, 
 	return why, nil
 }
 
-// matches reports whether a name given by the user means this column or its list.
 func (n columnName) matches(name string) bool {
 	return name != "" && (n.flat == name || n.list == name)
 }
 
-// addEntry makes an entry the next feature. An indicator comes after the feature that it is about.
 func (f *features) addEntry(e entry, width int) {
 	at := len(f.reads) - 1
 	if at < 0 || f.reads[at].leaf != e.leaf || f.reads[at].part != e.part {
@@ -243,7 +240,6 @@ func (f *features) addEntry(e entry, width int) {
 	f.columns = append(f.columns, stream.Column{Name: e.flat, Type: e.typ, Block: e.block, Position: e.position()})
 }
 
-// moveToFront moves the features of these names to the front, in this order.
 func (f *features) moveToFront(names []string) {
 	if len(names) == 0 {
 		return

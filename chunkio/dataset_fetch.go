@@ -46,7 +46,6 @@ func mergeExtents(extents []format.Extent, size, gap int64) []format.Extent {
 	return ranges
 }
 
-// splitRange cuts a range into parts of equal size, each at most one request.
 func splitRange(r format.Extent, most int64) []format.Extent {
 	n := int64(1)
 	switch {
@@ -99,7 +98,6 @@ type rangeRequest struct {
 	diskOffset int64          // the request's place on disk
 }
 
-// allocatePieces makes room in memory for the wanted bytes of the request.
 func (p *rangeRequest) allocatePieces(wanted []format.Extent, buffer func(n int) []byte) {
 	total := int64(0)
 	within := func(yield func(format.Extent)) {
@@ -195,7 +193,6 @@ func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Ex
 	return g, nil
 }
 
-// fetchToMemory runs one request, and gives its slot back.
 func (f *fetcher) fetchToMemory(ctx context.Context, g *groupFetch, p *rangeRequest) {
 	defer close(p.done)
 	defer func() { <-f.slots }()
@@ -203,7 +200,6 @@ func (f *fetcher) fetchToMemory(ctx context.Context, g *groupFetch, p *rangeRequ
 	p.err = g.object.client.ReadPieces(ctx, g.object.object, p.pieces)
 }
 
-// fetchToScratch runs the requests one after the other into the scratch file.
 func (g *groupFetch) fetchToScratch(ctx context.Context) {
 	buffer := g.fetcher.takeBuffer(int(g.fetcher.piece))
 	defer g.fetcher.giveBackBuffer(buffer)
@@ -221,7 +217,6 @@ func (g *groupFetch) fetchToScratch(ctx context.Context) {
 	}
 }
 
-// findRequest returns the request that covers the wanted byte at an offset; nil if none does.
 func (g *groupFetch) findRequest(at int64) *rangeRequest {
 	i := sort.Search(len(g.requests), func(i int) bool { return g.requests[i].At+g.requests[i].Size > at })
 	if i == len(g.requests) || g.requests[i].At > at || !g.isWanted(at) {

@@ -46,7 +46,6 @@ func (e *entry) position() stream.Position {
 	return stream.PositionAt(i + e.element)
 }
 
-// name is the name that patterns are matched against.
 func (e *entry) name() columnName {
 	n := columnName{flat: e.flat, list: e.list}
 	if e.subject > 0 {
@@ -164,7 +163,6 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 	return entries, nil
 }
 
-// positionOf is the position of a leaf after before columns. Features of sparse rows are counted by themselves.
 func positionOf(leaf, before int, sparse *sparseSpec) stream.Position {
 	switch {
 	case sparse == nil:
@@ -186,14 +184,11 @@ func countPositions(c *catalog, sparse *sparseSpec) int {
 	return n
 }
 
-// positionCount is the number of positions that a leaf takes, with the columns before and after it that are no
-// leaves.
 func positionCount(c *catalog, leaf int, sparse *sparseSpec) int {
 	l := &c.leaves[leaf]
 	return l.Before + max(elementCount(c, leaf, sparse), 1) + l.After
 }
 
-// elementCount is the number of features in the lists of a leaf; 0 if the leaf is one column.
 func elementCount(c *catalog, leaf int, sparse *sparseSpec) int {
 	switch l := c.leaves[leaf]; {
 	case sparse != nil && leaf == sparse.values:
@@ -251,7 +246,6 @@ type extremes struct {
 	known, unknown bool // the ends of some groups are known; the ends of one are not
 }
 
-// addSpreads adds the statistics of a further file.
 func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	if f.countRows() == 0 {
 		return
@@ -278,7 +272,6 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	}
 }
 
-// addBounds adds the bounds that a row group promises. Infinities count as missing.
 func (s *extremes) addBounds(b format.Bounds) {
 	switch {
 	case b.Nulls == b.Rows:

@@ -25,14 +25,12 @@ import (
 // dataEndings are the endings of files that are data without a look at the bytes.
 var dataEndings = append([]string{".parquet", ".arrow", ".feather", ".ipc", ".arrows"}, intake.Endings...)
 
-// isDataFile reports whether a file is data by its name. Files of rows may be compressed.
 func isDataFile(name string) bool {
 	return slices.Contains(dataEndings, strings.ToLower(filepath.Ext(name))) || intake.Named(name) != intake.None
 }
 
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
 
-// mayBeData reports whether an output of this name could be taken for data when its folder is read.
 func mayBeData(name string) bool {
 	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
 }
@@ -103,7 +101,6 @@ func (f *findings) errNoData(folder string) error {
 	return e
 }
 
-// noteGuess records a local file named by the user if it is data by a guess. Opening refuses a file that is no data.
 func (f *findings) noteGuess(ctx context.Context, path string) {
 	if isDataFile(path) || isLibsvm(path) {
 		return
@@ -138,8 +135,6 @@ func isTextName(name string) bool {
 	return slices.Contains([]intake.Format{intake.CSV, intake.TSV, intake.NDJSON}, intake.Named(name))
 }
 
-// classifyFile reports whether a local file below a folder is data, and records it if it is not or if that is a
-// guess.
 func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEntry) (data bool, err error) {
 	named := isDataFile(path)
 	if named && !isTextName(path) {
@@ -176,7 +171,6 @@ func (f *findings) classifyFile(ctx context.Context, path string, entry fs.DirEn
 	return data, nil
 }
 
-// walkFolder returns the data files below a directory. Names that begin with _ or . are left out.
 func walkFolder(ctx context.Context, root string, found *findings) ([]string, error) {
 	if table := enclosingTableOnDisk(root); table != nil && table.folder != root {
 		return nil, table.errPart(root)
@@ -256,7 +250,6 @@ func (a *access) newPicker(found *findings) *picker {
 	return &picker{access: a, list: new(fileList), found: found, endings: map[string]*endingStats{}}
 }
 
-// pickData selects the data in a list of objects.
 func (a *access) pickData(ctx context.Context, from *fileList, found *findings) (*fileList, error) {
 	p := a.newPicker(found)
 	for _, e := range from.entries() {
@@ -271,7 +264,6 @@ func (a *access) pickData(ctx context.Context, from *fileList, found *findings) 
 	return p.list, p.decideWaiting(ctx)
 }
 
-// offerObject queues the next object of the listing; decideWaiting adds it to the list if it is data.
 func (p *picker) offerObject(ctx context.Context, o store.Object) error {
 	p.waiting = append(p.waiting, o)
 	if o.Size > 0 && !isDataFile(o.Key) {

@@ -65,7 +65,6 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
-// partitionValues returns the partition values of file i, from its path, the log of its table or its plan.
 func (l *fileList) partitionValues(i int, path string) (keys, values []string, err error) {
 	if l.keys == nil {
 		return hiveParts(path)
@@ -101,7 +100,6 @@ func (t *keyTexts) fileValues(i int) []string {
 	return values
 }
 
-// partText is the text of a partition column in file i; hiveNull for a null.
 func (c *catalog) partText(i, part int) (string, error) {
 	keys, values, err := c.list.partitionValues(i, c.list.entryAt(i).path)
 	if err != nil {
@@ -114,7 +112,6 @@ func (c *catalog) partText(i, part int) (string, error) {
 	return values[at], nil
 }
 
-// alignParts returns a path's partition values in the order of keys, which must be exactly its keys.
 func alignParts(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
 		return nil, errKeysDiffer(path, reference, pathKeys, keys)
@@ -142,7 +139,6 @@ func joinKeys(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
-// keyType is the type of a partition key in the schema of the files' table; empty for bare files.
 func (l *fileList) keyType(key string) string {
 	if l.schema == nil {
 		return ""
@@ -151,8 +147,6 @@ func (l *fileList) keyType(key string) string {
 	return typ
 }
 
-// possibleKinds reports whether a key of type typ may be a number, and whether a boolean; with an empty type its
-// values decide.
 func possibleKinds(typ string) (number, truth bool) {
 	_, number = format.Agree(typ, "double")
 	truth = typ == "bool"
@@ -184,7 +178,6 @@ func newPartition(key string, texts []string, typ string) partition {
 	return p
 }
 
-// parseKeys returns the value of every text, and how many are not null.
 func parseKeys(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
 	values = make([]float64, len(texts))
 	for i, text := range texts {
@@ -200,7 +193,6 @@ func parseKeys(texts []string, parse func(string) (float64, error)) (values []fl
 	return values, known, nil
 }
 
-// parseBool parses the booleans of Hive, Spark and DuckDB, and pandas' True and False.
 func parseBool(s string) (float64, error) {
 	switch strings.ToLower(s) {
 	case "true":
@@ -256,7 +248,6 @@ type keyColumnCheck struct {
 	memory    int64
 }
 
-// compareGroups compares the statistics of each row group, and its rows if these do not decide.
 func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
@@ -298,7 +289,6 @@ func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
 // isNull reports whether the key is null, or empty, which Hive writes as null.
 func (c *keyColumnCheck) isNull() bool { return c.want == hiveNull || c.want == "" }
 
-// compareRows compares all rows of group g, which begins at the row start of the file.
 func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int64, l format.Leaf) error {
 	if l.TextScratch > c.memory {
 		return &stream.MemoryError{What: "comparing a column with its partition key", Need: l.TextScratch, Limit: c.memory, AtLeast: true}

@@ -38,8 +38,6 @@ type fileInput struct {
 
 func (f *fileInput) Size() int64 { return f.size }
 
-// openFile opens a local file for reading. A file that is missing, unreadable, empty or no regular file is a
-// *stream.DataError with the reason.
 func openFile(ctx context.Context, path string) (Input, error) {
 	info, err := os.Stat(path) // before opening: opening a pipe waits for its writer
 	switch {
@@ -107,7 +105,6 @@ func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
-// footerStart returns the offset of the footer, or the file's size if it is unknown.
 func footerStart(in Input) (int64, error) {
 	magic, err := readMagic(in)
 	if err != nil || magic == "" {

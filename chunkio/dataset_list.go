@@ -66,7 +66,6 @@ func (l *fileList) add(name, query string, size int64, version string) {
 	l.lastName, l.count = name, l.count+1
 }
 
-// newLocalList makes a list of sorted local paths.
 func newLocalList(paths []string) *fileList {
 	l := new(fileList)
 	for _, p := range paths {
@@ -75,7 +74,6 @@ func newLocalList(paths []string) *fileList {
 	return l
 }
 
-// emptyCopy is a list with the same properties and no entries.
 func (l *fileList) emptyCopy() *fileList {
 	e := &fileList{table: l.table, schema: l.schema, plan: l.plan, finders: l.finders, lists: l.lists, guesses: l.guesses, warnings: l.warnings}
 	if l.keys != nil {
@@ -178,7 +176,6 @@ func (l *fileList) paths() []string {
 	return paths
 }
 
-// sourcePaths are the paths, and the @lists that named them.
 func (l *fileList) sourcePaths() []string { return append(l.paths(), l.lists...) }
 
 func (l *fileList) memoryBytes() int64 {
@@ -235,7 +232,6 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 	return merged, ""
 }
 
-// filterEntries returns the entries for which wanted returns true; i is their index in this list.
 func (l *fileList) filterEntries(wanted func(i int, path string) bool) *fileList {
 	kept := l.emptyCopy()
 	r := listReader{fileList: l}

@@ -57,7 +57,6 @@ func timeParts(l format.Leaf, opt Options) []string {
 	return parts
 }
 
-// addTimeEntries adds the entries of a leaf's times; e is the entry of the leaf itself.
 func addTimeEntries(entries []entry, e entry, parts []string) []entry {
 	names, _ := timeCircles(format.Leaf{Type: e.typ})
 	e.why, e.refused, e.list, e.block = "", false, e.flat, e.flat
@@ -79,7 +78,6 @@ const indicatorPrefix = "is_missing("
 // IndicatorOf is the name of the feature that indicates whether another is missing.
 func IndicatorOf(name string) string { return indicatorPrefix + name + ")" }
 
-// indicatorSubject is the name of the feature that an indicator is about.
 func indicatorSubject(name string) string { return name[len(indicatorPrefix) : len(name)-1] }
 
 // IsIndicator reports whether a name is the result of IndicatorOf.
@@ -107,7 +105,6 @@ func (e *entry) mayBeMissing() bool {
 	return e.leaf >= 0 && e.why == "" && !e.refused && e.nulls != 0 && (e.block == "" || e.element == 0 && e.typ != stream.CategoryType)
 }
 
-// countDerived bounds the entries derived from a catalog's leaves.
 func countDerived(c *catalog, opt Options, columns int) int {
 	n := 0
 	for _, l := range c.leaves {
@@ -130,7 +127,6 @@ func (r *columnRead) hostFeature(element int) int {
 	return r.missing[element]
 }
 
-// firstFeature is the first feature of a read.
 func (r *columnRead) firstFeature() int {
 	for e := range r.cols {
 		if col := r.hostFeature(e); col >= 0 {

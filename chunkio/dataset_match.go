@@ -65,7 +65,6 @@ func matchPatterns(option string, patterns []string, n int, name func(int) colum
 	return matched, nil
 }
 
-// withoutSubjects makes indicators match only by their own names.
 func withoutSubjects(name func(int) columnName) func(int) columnName {
 	return func(i int) columnName {
 		n := name(i)
@@ -89,7 +88,6 @@ func featureName(c stream.Column) columnName {
 	return n
 }
 
-// parseColumnName finds the list that a name is an element of, and the feature that an indicator is about.
 func parseColumnName(name string) (n columnName) {
 	n.flat = name
 	if IsIndicator(name) {

@@ -63,7 +63,6 @@ func sharesName(leaves ...format.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == SharedName })
 }
 
-// sharedNames are the names of the columns left out with reason SharedName.
 func sharedNames(left []stream.LeftOut) map[string]bool {
 	names := map[string]bool{}
 	for _, l := range left {

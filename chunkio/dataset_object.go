@@ -51,7 +51,6 @@ func (k *openingData) memoryBytes() int64 {
 	return n
 }
 
-// headFrom returns the remembered bytes from an offset on, in front of the tail.
 func (k *openingData) headFrom(at int64) []byte {
 	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at }) - 1
 	if i < 0 || at >= k.heads[i].at+int64(len(k.heads[i].data)) {
@@ -60,7 +59,6 @@ func (k *openingData) headFrom(at int64) []byte {
 	return k.heads[i].data[at-k.heads[i].at:]
 }
 
-// addHead remembers bytes that were read while the object was opened.
 func (k *openingData) addHead(at int64, data []byte) {
 	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at })
 	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
@@ -146,7 +144,6 @@ func (o *object) Close() error {
 	return nil
 }
 
-// versionFingerprint distinguishes this version of the object from all others.
 func (o *object) versionFingerprint(footer uint64) uint64 {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(o.object.Size))
 	b = binary.LittleEndian.AppendUint64(b, footer)
@@ -168,7 +165,6 @@ func (o *object) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// readSome reads as much of p as one source has.
 func (o *object) readSome(p []byte, at int64) (int, error) {
 	o.mu.RLock()
 	tailAt := o.object.Size - int64(len(o.tail))
@@ -224,7 +220,6 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// keepHead remembers bytes read at opening, if there may be room for them.
 func (o *object) keepHead(at int64, p []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -235,7 +230,6 @@ func (o *object) keepHead(at int64, p []byte) {
 	}
 }
 
-// extendTail fetches p, whose end is the start of the tail, and keeps it.
 func (o *object) extendTail(p []byte, at int64) error {
 	if err := o.client.Read(o.ctx, o.object, p, at); err != nil {
 		return err
@@ -248,7 +242,6 @@ func (o *object) extendTail(p []byte, at int64) error {
 	return nil
 }
 
-// readPastEnd is a ReadAt that ends after the end of the object.
 func readPastEnd(o *object, p []byte, at int64) (int, error) {
 	if at < 0 || at >= o.object.Size {
 		return 0, io.ErrUnexpectedEOF

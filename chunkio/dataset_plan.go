@@ -119,7 +119,6 @@ func (c *catalog) matchesPlan(opened format.File, in Input, planned *file) (bool
 	return now == planned.print, err
 }
 
-// checkAgainstPlan returns an error if a file differs from its record in the plan.
 func (e fileEntry) checkAgainstPlan(in Input, err error) error {
 	name := place.Name(e.path)
 	switch {
@@ -143,7 +142,6 @@ func errUnlikePlan(path, format string, plan string) error {
 	return e
 }
 
-// readPlan passes the plan file at path to read.
 func readPlan(ctx context.Context, path string, opt FetchOptions, read func(*planfile.Reader) error) error {
 	return ReadWhole(ctx, path, opt, stream.Textf("check the path of the plan"), func(in io.Reader) error {
 		r, err := planfile.OpenWithin(ctx, in, opt.Memory)

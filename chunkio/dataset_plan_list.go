@@ -39,7 +39,6 @@ func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 	return scope, err
 }
 
-// readPlanFile reads the next file of a plan, with the path or URL that opens it.
 func readPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
 	f, err := r.Next()
 	if err == nil {
@@ -51,8 +50,6 @@ func readPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error)
 	return f, err
 }
 
-// locatePlanFile returns the place of a file of a plan: its path, or its URL without the query (name) and with it
-// (at).
 func locatePlanFile(f planfile.File) (name string, at store.Location, err error) {
 	if store.IsURL(f.Path) {
 		if at, err = store.Parse(f.Path); err == nil {
@@ -91,7 +88,6 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 	return nil
 }
 
-// readPlanList reads the files of a plan without footers, in the order of [Open].
 func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*fileList, error) {
 	type placed struct {
 		planfile.File

@@ -159,7 +159,6 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 	return c, nil
 }
 
-// loadKeyKinds sets the kinds of the condition's partition keys to their kinds in all files.
 func (t *planLoader) loadKeyKinds(f *filter, c *planfile.Catalog) error {
 	if f == nil {
 		return nil
@@ -181,7 +180,6 @@ func (t *planLoader) loadKeyKinds(f *filter, c *planfile.Catalog) error {
 	return nil
 }
 
-// addFile adds the next file of the plan, if rows of it are in the shard.
 func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", place.Name(p.Path), fmt.Sprintf(format, args...))
@@ -255,7 +253,6 @@ func (t *planLoader) columnOrder(number, leaves int) []int32 {
 	return order
 }
 
-// addPartitionValues reads the partition values of a file, with the type that each column has in all files.
 func (t *planLoader) addPartitionValues(f planfile.File) (err error) {
 	for i := range t.parts {
 		p := &t.parts[i]

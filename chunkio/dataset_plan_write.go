@@ -75,7 +75,6 @@ func (d *Dataset) WritePlan(ctx context.Context, path string, h PlanHeader) (Pla
 	return done, out.Commit()
 }
 
-// planCatalog returns the plan's record of the facts common to all files.
 func (c *catalog) planCatalog() *planfile.Catalog {
 	p := &planfile.Catalog{First: c.inputName(), OpenBytes: c.openBytes, Far: c.hasRemote}
 	for i, l := range c.leaves {
@@ -103,7 +102,6 @@ func (c *catalog) planCatalog() *planfile.Catalog {
 // keyKinds are the kinds in which partition keys are compared, with their names in plans.
 var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
 
-// planFiles yields the plan's records of the files; p has their orders.
 func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error] {
 	numbers := make(map[*int32]int, len(p.Orders))
 	for i, order := range p.Orders {
@@ -140,7 +138,6 @@ func (c *catalog) planFiles(p *planfile.Catalog) iter.Seq2[planfile.File, error]
 	}
 }
 
-// rootPlaces returns places that contain the files of the list, and other if it is not empty.
 func (l *fileList) rootPlaces(other string) (roots []string, err error) {
 	roots = place.Roots(func(yield func(string) bool) {
 		for _, e := range l.entries() {
@@ -157,7 +154,6 @@ func (l *fileList) rootPlaces(other string) (roots []string, err error) {
 	return append(roots, other), err
 }
 
-// planKeys are the values of the partitions in file i.
 func (c *catalog) planKeys(i int, path string) ([]string, error) {
 	keys, values, err := c.list.partitionValues(i, path)
 	if err != nil {

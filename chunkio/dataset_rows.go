@@ -20,7 +20,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// formatByName is the format of rows according to the name of a file or an object.
 func formatByName(name string) intake.Format {
 	if store.IsURL(name) {
 		l, err := store.Parse(name)
@@ -39,7 +38,6 @@ type scratchRows struct {
 	packing string // compression of the original file
 }
 
-// openParquet opens the scratch file. It keeps the original input open, as other formats do.
 func (t *scratchRows) openParquet(in Input, memory int64) (format.File, error) {
 	f, err := parquet.Open(&scratchInput{in, t}, memory)
 	if err != nil {
@@ -131,7 +129,6 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 // requestBytes is the size of a request for the bytes of an object of rows.
 const requestBytes = 8 << 20
 
-// sequentialReader reads an input from the front, an object by large requests.
 func sequentialReader(in Input) io.Reader {
 	section := io.NewSectionReader(in, 0, in.Size())
 	if format.IsFar(in) {
@@ -148,7 +145,6 @@ func decompress(name string, from io.Reader, packing string) (io.ReadCloser, err
 	return r, nil
 }
 
-// convertRows writes the rows of an input to a scratch file, or to the output of Convert.
 func (a *access) convertRows(ctx context.Context, from intake.Input, memory int64) (*scratchRows, error) {
 	open := from.Open
 	from.Open = func() (io.ReadCloser, error) {
@@ -190,7 +186,6 @@ func (a *access) writeToScratch(ctx context.Context, from intake.Input, opt inta
 	return &scratchRows{at: spool, table: table}, nil
 }
 
-// notifyConversion calls Options.TakingIn; the caller calls ended when the conversion has ended.
 func (a *access) notifyConversion(name string) (ended func(error)) {
 	if a.opt.TakingIn == nil {
 		return func(error) {}
@@ -210,7 +205,6 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noteInferredTypes tells the user how each column of a file of rows was read.
 func (a *access) noteInferredTypes(name string, t *intake.Table, where string) {
 	if a.opt.Note == nil {
 		return
@@ -257,7 +251,6 @@ func (a *access) keepsIntegers(column string) bool {
 		slices.ContainsFunc(o.Categories, func(c Category) bool { return c.Column == column })
 }
 
-// mayBeText reports whether nobody needs the numbers of a column, so that it may turn out as text.
 func (a *access) mayBeText(column string) bool {
 	return a.acceptsText || column == a.opt.Label || a.isLeftOut(column)
 }
@@ -267,7 +260,6 @@ func (a *access) isUnused(column string) bool {
 	return column != o.Label && column != o.Weight && a.isLeftOut(column)
 }
 
-// isLeftOut reports whether {columns} and {exclude} leave out a column.
 func (a *access) isLeftOut(column string) bool {
 	matches := func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return glob.MatchesColumn(p, column) })
@@ -289,7 +281,6 @@ func (a *access) namesColumn(column string) bool {
 	return !a.exactIntegers && (a.numberColumns[column] || a.numberColumns[list])
 }
 
-// isMap reports whether an object of NDJSON must be a map: Options.Sparse names it, or it is one in another file.
 func (a *access) isMap(object string) bool {
 	names, _ := sparseNames(a.opt.Sparse)
 	return len(names) == 1 && names[0] == object || a.texts.isMap(object)

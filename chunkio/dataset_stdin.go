@@ -42,7 +42,6 @@ func NewStdin(r io.Reader) *Stdin {
 	return &Stdin{from: r}
 }
 
-// refuseStdinFile refuses an output in place of the file that a shell has opened as standard input.
 func refuseStdinFile(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
 	local, err := place.Local(out)
@@ -160,7 +159,6 @@ func peekHead(from *bufio.Reader) ([]byte, error) {
 	return head, nil
 }
 
-// openStdin returns a catalog of stored standard input, or the stream that is not stored.
 func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how catalogOptions) (c *catalog, once io.Reader, err error) {
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, nil, err
@@ -177,7 +175,6 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	return c, nil, err
 }
 
-// keepStdin stores standard input in a scratch file, and returns its opener.
 func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 	digest := xxhash.New()
 	in := &stdinInput{}

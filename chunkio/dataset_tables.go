@@ -60,7 +60,6 @@ type tableError struct {
 
 func (e *tableError) Error() string { return e.dataError().Error() }
 
-// dataError refuses a table that is not read as one, with the remedy.
 func (e *tableError) dataError() *stream.DataError {
 	at := e.folder
 	if e.root != "" {
@@ -78,7 +77,6 @@ func (e *tableError) dataError() *stream.DataError {
 	return refused
 }
 
-// warningText warns that files of the table are read without its log.
 func (e *tableError) warningText() stream.Text {
 	refused := e.dataError()
 	return stream.Textf("files of the %s table %s are read as they lie, without its log: deleted rows may be among them", e.kind, refused.Path)

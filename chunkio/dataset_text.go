@@ -25,7 +25,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// isLibsvm reports whether a file is libsvm text, which only its name can show.
 func isLibsvm(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	return strings.HasSuffix(name, ".svm") || strings.HasSuffix(name, ".libsvm")
@@ -65,7 +64,6 @@ func SniffSparse(ctx context.Context, inputs []string) string {
 	}})
 }
 
-// firstDataFile is a local file, or the first data file by name below a local folder; empty for all else.
 func firstDataFile(input string) (first string) {
 	root, err := place.Local(input)
 	if err != nil || store.IsURL(input) || input == stdinName {
@@ -133,7 +131,6 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	}
 }
 
-// addTypesToPlan records in a plan the columns whose type in all files is due to the contents of some.
 func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	if t == nil {
 		return
@@ -150,7 +147,6 @@ func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	}
 }
 
-// loadTypes takes these columns from a plan, because a shard opens only some of the files.
 func (t *textTables) loadTypes(p *planfile.Catalog) {
 	t.rowColumns = map[string]rowColumn{}
 	for _, name := range p.Texts {
@@ -161,7 +157,6 @@ func (t *textTables) loadTypes(p *planfile.Catalog) {
 	}
 }
 
-// rowsByName returns a converted file of rows; nil for other files.
 func (t *textTables) rowsByName(name string) *scratchRows {
 	if t == nil {
 		return nil
@@ -171,10 +166,8 @@ func (t *textTables) rowsByName(name string) *scratchRows {
 	return t.rows[name]
 }
 
-// isIdentifier reports whether a converted file has a column as identifiers.
 func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[column].identifier }
 
-// isMap reports whether an object of NDJSON is a map in a converted file.
 func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
 
 // forgetMixedFiles forgets the files that have numbers in a column of identifiers in other files, which then is text
@@ -201,7 +194,6 @@ func (t *textTables) forgetMixedFiles() bool {
 	return len(t.rows) < before
 }
 
-// checkNames refuses types of columns that no file of rows has.
 func (t *textTables) checkNames(opt TextOptions) error {
 	if opt.Recorded {
 		return nil
@@ -238,7 +230,6 @@ func (t *textTables) addDoubts(doubts []stream.Text) {
 	}
 }
 
-// addNullSpellings stores new spellings of missing values; the caller as for addDoubts.
 func (t *textTables) addNullSpellings(spelled []string) {
 	for _, s := range spelled {
 		if len(t.nullSpellings) < mostDoubts && !slices.Contains(t.nullSpellings, s) {
@@ -257,7 +248,6 @@ func checkNullSpellings(t TextOptions) error {
 	return nil
 }
 
-// currentGuesses returns the guesses about the files so far.
 func (t *textTables) currentGuesses() Guesses {
 	if t == nil {
 		return Guesses{}
@@ -267,7 +257,6 @@ func (t *textTables) currentGuesses() Guesses {
 	return Guesses{cmp.Or(t.header.Text(), t.guessedHeader.Text()), slices.Clone(t.doubts), slices.Clone(t.nullSpellings)}
 }
 
-// openLibsvm opens libsvm text. The first time its rows are written to a scratch file.
 func (a *access) openLibsvm(ctx context.Context, in Input, memory int64) (format.File, error) {
 	t, name := &a.texts, in.Name()
 	if format.IsFar(in) {

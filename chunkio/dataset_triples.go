@@ -15,8 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sparseNames splits Options.Sparse into the names of columns and the number of features: the last of several parts
-// if that is a number.
 func sparseNames(sparse string) (names []string, features string) {
 	parts := strings.Split(sparse, ",")
 	if n := len(parts); n > 1 {
@@ -27,7 +25,6 @@ func sparseNames(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
-// tripleColumns are the columns row, index and value of Options.Sparse; nil if it names no triples.
 func tripleColumns(sparse string) []string {
 	if names, _ := sparseNames(sparse); len(names) == 3 {
 		return names
@@ -147,7 +144,6 @@ func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Tabl
 	return r.to.Table(f.FooterDigest())
 }
 
-// addTriples adds triples. On error it returns the index of the triple and the column.
 func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, err error) {
 	for i, row := range columns[0] {
 		if fault := errNotNumber(row, mostTripleRows-1); fault != nil {
@@ -176,13 +172,11 @@ func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, 
 	return 0, "", nil
 }
 
-// endRow ends row next.
 func (r *tripleReader) endRow() error {
 	r.next, r.rowOpen = r.next+1, false
 	return r.to.EndRow()
 }
 
-// errNotNumber returns the error if x is no row or column number from 0 to most.
 func errNotNumber(x, most float64) error {
 	switch {
 	case format.IsNull(x):

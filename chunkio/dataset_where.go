@@ -31,7 +31,6 @@ type filterColumn struct {
 	utc     bool
 }
 
-// newFilter parses a condition; it is nil without one.
 func newFilter(text string) (*filter, error) {
 	if text == "" {
 		return nil, nil
@@ -133,7 +132,6 @@ func (k *keyValues) keyKind() where.Kind {
 	return where.Kind{Class: where.KeyText}
 }
 
-// scanKeys finds which columns of the condition are partition keys, and their kinds.
 func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 	names := f.condition.Columns()
 	var seen []*keyValues
@@ -163,7 +161,6 @@ func (f *filter) scanKeys(list *fileList) ([]*keyValues, error) {
 	return seen, nil
 }
 
-// keyState is the state of the condition after the partition keys of a file.
 func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (where.State, error) {
 	state := b.Start()
 	if len(f.keys) == 0 {
@@ -176,7 +173,6 @@ func (f *filter) keyState(b *where.Bound, list *fileList, i int, path string) (w
 	return state, err
 }
 
-// bindColumns finds the columns of the condition among the leaves of the first file at path.
 func (f *filter) bindColumns(path string, leaves []format.Leaf) error {
 	f.firstPath, f.columns = path, nil // replaces an earlier first file that was left out
 	for _, name := range f.condition.Columns() {
@@ -236,7 +232,6 @@ func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format
 	return outcomes, nil
 }
 
-// addStatistics adds the statistics of a row group to a state.
 func (f *filter) addStatistics(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
 	known, ok := opened.(format.Bounded)
 	for _, c := range f.columns {

@@ -39,7 +39,6 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (filterC
 	return filterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, hint)
 }
 
-// leafKind is the kind in which conditions compare a leaf.
 func leafKind(l format.Leaf) where.Kind {
 	k := where.Kind{Type: l.Type}
 	typ := strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
@@ -77,7 +76,6 @@ func leafKind(l format.Leaf) where.Kind {
 	return k
 }
 
-// listKind is the kind of a leaf of lists that a condition names as a whole.
 func listKind(l format.Leaf) where.Kind {
 	k := leafKind(l)
 	if !k.Numeric() {
@@ -86,7 +84,6 @@ func listKind(l format.Leaf) where.Kind {
 	return where.Kind{Type: l.Type, Class: where.Lists}
 }
 
-// checkDecodable checks, when all footers are read, that the columns can be decoded.
 func (f *filter) checkDecodable(c *catalog, sparse *sparseSpec) error {
 	if f == nil {
 		return nil

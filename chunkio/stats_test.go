@@ -62,7 +62,7 @@ func statsBytes(t testing.TB, h StatsHeader, sections ...Section) []byte {
 func readAllStats(file []byte) (*StatsReader, map[string][]byte, error) {
 	s, err := readStats(context.Background(), "test", bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
-		return nil, nil, statsError("test", err)
+		return nil, nil, errStats("test", err)
 	}
 	got := map[string][]byte{}
 	for _, e := range s.sections {
@@ -95,7 +95,7 @@ func TestStatsRoundTrip(t *testing.T) {
 			t.Errorf("header read as %+v", s.Header)
 		}
 		for name := range want {
-			if !bytes.Equal(got[name], want[name]) || int(s.extent(name).length) != n && name != "empty" {
+			if !bytes.Equal(got[name], want[name]) || int(s.findExtent(name).length) != n && name != "empty" {
 				t.Errorf("%d bytes: section %s differs", n, name)
 			}
 		}
@@ -170,7 +170,7 @@ func TestStatsDamage(t *testing.T) {
 	readBack := func(b []byte) error {
 		_, err := readStats(t.Context(), "test", bytes.NewReader(b), int64(len(b)), 0)
 		if err != nil {
-			err = statsError("test", err)
+			err = errStats("test", err)
 		}
 		return err
 	}

@@ -207,7 +207,7 @@ func TestLayoutOfObjects(t *testing.T) {
 		{"s3://b/d", "s3://b/d/1.parquet s3://b/d/2.parquet", "s3://b/d/2.parquet", "would replace the input"},
 	} {
 		paths := strings.Fields(c.paths)
-		l, err := newAccess(Options{}).arrange(t.Context(), strings.Fields(c.inputs), newLocalList(paths), c.out, FormParquet)
+		l, err := newAccess(Options{}).chooseLayout(t.Context(), strings.Fields(c.inputs), newLocalList(paths), c.out, FormParquet)
 		var got []string
 		for _, p := range paths {
 			got = append(got, filepath.ToSlash(l.place[p]))
