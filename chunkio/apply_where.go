@@ -26,7 +26,7 @@ func (a *applier) matchRows(ctx context.Context) func() {
 	}
 	const share = 4 // of the memory: the encoded columns need most of it
 	spool := func() *scratch.Space { return a.spool }
-	m := &rowMatches{source: matching(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
+	m := &rowMatches{source: newMatchDataset(a.catalog, Options{Threads: a.opt.Threads, Memory: a.opt.Memory, Meter: a.opt.Meter}, spool)}
 	m.source.opt.Memory = max(a.opt.Memory/share, m.source.MinMemory())
 	m.beginPass = func(from int64) {
 		m.next, m.stop = iter.Pull2(m.source.Chunks(ctx, stream.Range{From: from, To: a.catalog.rows}))

@@ -163,7 +163,7 @@ type Dataset struct {
 	sparse    *sparseSpec // nil for dense rows
 	features  *features
 	nulls     []float64 // numbers that stand for a missing value
-	buffers   buffers
+	buffers   spanPool
 	classes   classTable
 	spool     func() *scratch.Space // stores row groups that do not fit into memory
 	ownAccess *access               // opened by Open and closed by Close; nil in a Dataset made by With
@@ -312,7 +312,7 @@ func (d *Dataset) Cuts() []int64 {
 // below MinMemory.
 func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		if err := d.pass(ctx, r, func(c *stream.Chunk) bool { return yield(c, nil) }); err != nil {
+		if err := d.runPass(ctx, r, func(c *stream.Chunk) bool { return yield(c, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
@@ -322,7 +322,7 @@ func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 // and the fingerprint (a digest of all of it) cover what has been read so far.
 func (d *Dataset) Inputs() []stream.Input {
 	if d.pipe != nil {
-		return []stream.Input{d.pipe.input()}
+		return []stream.Input{d.pipe.describeInput()}
 	}
 	inputs := make([]stream.Input, len(d.catalog.files))
 	for i := range inputs {
@@ -375,7 +375,7 @@ func (d *Dataset) Replayable() bool { return d.pipe == nil }
 // If d is from Open, Close also removes the scratch files of rows, and no further pass is possible; scratch files of
 // standard input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
 func (d *Dataset) Close() error {
-	d.buffers.drop()
+	d.buffers.dropSpans()
 	d.opt.Keep.Drop()
 	if d.ownAccess == nil {
 		return nil

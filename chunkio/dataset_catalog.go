@@ -37,7 +37,7 @@ type catalog struct {
 	spreads       []extremes  // by leaf; nil if not recorded
 	hasMixedTypes bool        // a leaf has different types in different files, or is missing in some
 
-	keys *knownKeys // of maps of texts that were read as sparse rows; nil of a stream
+	keys *keyCache // of maps of texts that were read as sparse rows; nil of a stream
 }
 
 // file is the catalog's record of one input.
@@ -79,7 +79,7 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		union:        how.union,
 		isUnused:     how.isUnused,
 		spreads:      how.recordsSpreads,
-		catalog:      &catalog{keys: new(knownKeys), firstRefusal: map[int]string{}, open: open, filter: f, list: list.emptyCopy(), warnings: list.warnings},
+		catalog:      &catalog{keys: new(keyCache), firstRefusal: map[int]string{}, open: open, filter: f, list: list.emptyCopy(), warnings: list.warnings},
 		orders:       map[string][]int32{},
 
 		textKeys: map[string]bool{},

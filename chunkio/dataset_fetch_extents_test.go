@@ -145,10 +145,10 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	formattest.Must(t, err)
 	s.requests = 0
 	f := newFetcher(0, nil)
-	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.leaves())
+	group, release, err := f.openGroup(t.Context(), file, in, 0, ds.leavesToRead())
 	formattest.Must(t, err)
 	dst := [][]float64{make([]float64, planted.rows)}
-	for _, l := range ds.leaves() {
+	for _, l := range ds.leavesToRead() {
 		formattest.Must(t, group.Decode(t.Context(), l, 0, int64(planted.rows), dst))
 	}
 	if s.requests != 1 {
@@ -159,7 +159,7 @@ func TestFetchingHoldsNoGaps(t *testing.T) {
 	for _, b := range f.spare {
 		held += int64(cap(b))
 	}
-	if counted := ds.needs(1 << 30).fetch; held > counted || held == 0 {
+	if counted := ds.memoryNeeds(1 << 30).fetch; held > counted || held == 0 {
 		t.Errorf("%d bytes held, the plan counts %d", held, counted)
 	}
 	formattest.Must(t, file.Close())

@@ -122,7 +122,7 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 		}
 		names := elementNames(l.Name, width)
 		if sparse != nil && i == sparse.values && sparse.keys != nil {
-			names = sparse.keys.columns(l.Name)
+			names = sparse.keys.featureNames(l.Name)
 		}
 		for k, name := range names {
 			e.flat, e.element = name, k

@@ -66,7 +66,7 @@ func TestPassAsksOnceForEachRowGroup(t *testing.T) {
 // fresh is a filter that has not found a sample yet.
 func fresh(f *filter) *filter {
 	if f != nil {
-		f.samples.known = nil
+		f.samples.samplers = nil
 	}
 	return f
 }

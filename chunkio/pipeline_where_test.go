@@ -170,7 +170,7 @@ func sampleOf(opt Options, match []bool) []bool {
 		}
 	}
 	s := sampler{seed: opt.Seed}
-	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hash(a), s.hash(b)) })
+	slices.SortFunc(positions, func(a, b int64) int { return cmp.Compare(s.hashRow(a), s.hashRow(b)) })
 	take := make([]bool, len(match))
 	for i, p := range positions {
 		take[p] = opt.Sample == 0 || int64(i) < opt.Sample
