@@ -119,7 +119,6 @@ func (o ApplyOptions) inputAccess() *access {
 	return a
 }
 
-// newApplier reads the footers of the inputs and resolves the names of the options.
 func (a *access) newApplier(ctx context.Context, inputs []string, opt ApplyOptions) (*applier, error) {
 	filter, err := newFilter(opt.Where)
 	if err != nil {

@@ -109,7 +109,6 @@ func sourceColumn(entries []entry, e *entry, name string) string {
 	return name
 }
 
-// flatColumn makes a flat output column of an entry; ok is false if e is nil or a list as a whole.
 func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, err error) {
 	c = copier.Column{Name: name, Element: -1}
 	switch {
@@ -144,7 +143,6 @@ func isNested(l format.Leaf) bool {
 	return l.List
 }
 
-// hasField reports whether name is a top-level field of the files: the first part of some leaf's name.
 func (a *applier) hasField(name string) bool {
 	for _, l := range a.catalog.leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {

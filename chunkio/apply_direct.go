@@ -69,7 +69,6 @@ func (d *directOutput) commitOutput(report *ApplyReport) error {
 	return d.file.Commit()
 }
 
-// discardUncommitted removes an output that was not committed.
 func (d *directOutput) discardUncommitted() {
 	if d.reader != nil {
 		d.reader.Close() // before the file is removed; a second time if it was committed

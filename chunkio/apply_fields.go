@@ -123,7 +123,6 @@ func (a *applier) mergeFields(i int, fields, added []copier.Field) ([]copier.Fie
 	return fields, nil
 }
 
-// mergeNodes returns a node that holds the values of both.
 func mergeNodes(a, b schema.Node) (schema.Node, error) {
 	x, okX := a.(*schema.PrimitiveNode)
 	y, okY := b.(*schema.PrimitiveNode)
@@ -173,7 +172,6 @@ func (a *applier) partitionField(c copier.Column) copier.Field {
 	return copier.Field{Node: columnNode(c.Name, a.partitionType(c.Part)), Dict: []bool{true}}
 }
 
-// partitionType is the type of the column of a partition key: a number, string or date.
 func (a *applier) partitionType(part int) string {
 	switch p := a.catalog.parts[part]; {
 	case p.values != nil:

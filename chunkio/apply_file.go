@@ -84,7 +84,6 @@ func (a *applier) createOne(ctx context.Context, out string, fields []copier.Fie
 	return a.writeFile(ctx, file, fields, a.columns, files)
 }
 
-// writeFolder writes every file to its place below the new folder out.
 func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
 	places := make(map[string]bool, len(l.place))
 	for _, rel := range l.place {
@@ -164,7 +163,6 @@ func (a *applier) folderFileColumns(rel string) ([]copier.Column, error) {
 	return columns, nil
 }
 
-// writeFile writes the given files of the catalog to the one file out, and commits it.
 func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
 	defer func() {
 		if leavesUnfinished(ctx, err) {
@@ -212,7 +210,6 @@ func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes 
 	return w.Rows, w.Offset, verifyWritten(out, w.Rows, len(dict))
 }
 
-// copyFiles copies the rows of files to w, and finishes it.
 func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
 	groups := int64(0)
 	for _, i := range files {

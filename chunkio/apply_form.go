@@ -129,7 +129,6 @@ func (a *applier) writeForm(ctx context.Context, out *atomicfile.File, nodes sch
 	return w.Rows, packed.written, err
 }
 
-// storePageBytes is the size of the pages in which the rows are stored.
 func (a *applier) storePageBytes(columns int) int64 {
 	return export.Page(columns, a.opt.Memory-a.heldBytes())
 }

@@ -97,7 +97,6 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 	return f.release, err
 }
 
-// scratchMemory returns the scratch memory to copy columns of row group g, by the number of workers.
 func scratchMemory(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
 	known := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
@@ -155,7 +154,6 @@ func (a *applier) columnMemory(src copier.Source, g int, c copier.Column) int64 
 	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
 }
 
-// copyWindow copies some columns of row group g, without the rows of skip.
 func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
 	var copied, sparse []copier.Target // copied by src; spread from sparse rows
@@ -199,7 +197,6 @@ func (a *applier) copyWindow(ctx context.Context, src copier.Source, i, g, worke
 	return group.Place(all)
 }
 
-// runTasks runs the tasks, then finishes the chunks they wrote.
 func runTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)

@@ -72,7 +72,6 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 	return a.createOne(ctx, out, fields, files)
 }
 
-// openGrowing opens the growing file of out.
 func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
 	g := &growingFile{every: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
 	if g.every == 0 {
@@ -139,7 +138,6 @@ func (a *applier) inputRecipes(ctx context.Context, fields []copier.Field) ([]st
 	return recipes, nil
 }
 
-// resumeOrBegin resumes the growing file if it has a marked part, and else begins a fresh one.
 func (g *growingFile) resumeOrBegin(to io.Writer, fresh func(io.Writer) (*writer.File, error)) (*writer.File, error) {
 	if g == nil || len(g.footers) == 0 {
 		return fresh(to)

@@ -122,7 +122,6 @@ func isFolderOutput(out string) bool {
 	return err == nil && info.IsDir()
 }
 
-// refuseNonFolder refuses a file, a device or a pipe in the place of an output folder.
 func refuseNonFolder(out string, ofFolder bool, form Form) error {
 	local, err := place.Local(out)
 	if err != nil || place.IsURL(out) {
@@ -162,7 +161,6 @@ func treePath(p string) (string, error) {
 	return path.Join(l.Scheme, l.Bucket, l.Key), nil
 }
 
-// isLocalTree reports whether a tree path is of a local file, not of an object.
 func isLocalTree(tree string) bool { return strings.HasPrefix(tree, "/") }
 
 // inputFolders lists the inputs that are directories, also inputs in lists, as tree paths. A URL is one if it stands
@@ -187,7 +185,6 @@ func (a *access) inputFolders(ctx context.Context, inputs, paths []string) ([]st
 	return roots, nil
 }
 
-// folderTreePath is arg as a tree path if it is a directory, else empty.
 func folderTreePath(arg string, paths []string) (string, error) {
 	arg = strings.TrimPrefix(arg, deltaScheme)
 	if !place.IsURL(arg) {
@@ -236,7 +233,6 @@ func commonFolders(paths []string) (map[bool]string, error) {
 	return common, nil
 }
 
-// commonParent returns the innermost of folder and its parents that contains tree.
 func commonParent(folder, tree string) string {
 	for {
 		if _, below := cutFolder(folder, tree); below {
@@ -246,7 +242,6 @@ func commonParent(folder, tree string) string {
 	}
 }
 
-// baseFolder is the innermost of the roots that contains tree, or else the folder of tree.
 func baseFolder(roots []string, tree string) string {
 	base := ""
 	for _, root := range roots {

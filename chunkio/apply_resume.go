@@ -122,7 +122,6 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// reuseFinished reports whether the output of file i is finished at rel below the folder, and counts it.
 func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
 	f, fate, err := dir.Finished(ctx, rel, recipe)
 	if err != nil {
@@ -139,7 +138,6 @@ func (a *applier) reuseFinished(ctx context.Context, dir *atomicfile.Dir, i int,
 	return true, nil
 }
 
-// passRows counts rows of the input whose output is finished.
 func (a *applier) passRows(rows int64) {
 	a.opt.Meter.Rows.Add(rows)
 	a.matches.passRows(rows)

@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// convertLibsvm is Convert for libsvm text, whose rows become the one file out.
 func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
 	// Rows and labels are read in parallel.
 	read := Options{
@@ -45,7 +44,6 @@ func convertLibsvm(ctx context.Context, inputs []string, out string, opt ApplyOp
 	return report, nil
 }
 
-// whyNoLabels is the reason that the labels of text are no column; empty if they are one.
 func whyNoLabels(rows *Dataset) string {
 	for _, l := range rows.catalog.leaves {
 		if l.Name == svm.Label {

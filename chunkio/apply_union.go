@@ -45,7 +45,6 @@ func (a *applier) widenColumns(src copier.Source, i int, columns []copier.Column
 	return columns
 }
 
-// completeFields makes the fields of columns that no file has, with the type of the dataset.
 func (a *applier) completeFields(fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
@@ -54,7 +53,6 @@ func (a *applier) completeFields(fields []copier.Field, columns []copier.Column)
 	}
 }
 
-// columnNode is a column with a type of a table's schema, or of a partition key.
 func columnNode(name, typ string) schema.Node {
 	var logical schema.LogicalType = schema.StringLogicalType{}
 	physical := parquet.Types.ByteArray

@@ -42,7 +42,6 @@ func (m *rowMatches) endPass() {
 	}
 }
 
-// passRows skips rows without reading them.
 func (m *rowMatches) passRows(rows int64) {
 	if m != nil {
 		m.endPass()
@@ -80,7 +79,6 @@ func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err erro
 	return skip, kept, nil
 }
 
-// memoryBytes is the memory of finding the rows.
 func (m *rowMatches) memoryBytes() int64 {
 	if m == nil {
 		return 0

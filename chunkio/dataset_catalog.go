@@ -141,6 +141,7 @@ type catalogBuilder struct {
 	textKeys map[string]bool // keys that are also a column of the files, of text there
 }
 
+// addFile reads one footer. On error the catalog is unchanged.
 func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e fileEntry, memory int64) error {
 	opened, from, err := b.open(ctx, e, memory, nil)
 	if err != nil {

@@ -59,6 +59,7 @@ func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf
 	return nil
 }
 
+// matchFile finds the leaves of the dataset in a further file. A file without rows may have any others.
 func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, names []leafName) error {
 	if f.countRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.leaves))

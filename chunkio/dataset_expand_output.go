@@ -63,6 +63,7 @@ func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) 
 	return f, true
 }
 
+// canFind reports whether a file of this path below the folder may be found, by the rules of walkFolder and expandGlob.
 func (f *finder) canFind(rel string) bool {
 	switch {
 	case f.takesAll:

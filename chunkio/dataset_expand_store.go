@@ -50,6 +50,7 @@ func (a *access) expandURL(ctx context.Context, arg string, found *findings) (*f
 	return nil, err
 }
 
+// addObject appends an object; its key must not be before the last one's.
 func (l *fileList) addObject(o store.Object) {
 	name, query := splitQuery(o.Location)
 	l.add(name, query, o.Size, o.Version)

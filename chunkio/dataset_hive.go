@@ -65,6 +65,7 @@ func hiveParts(path string) (keys, values []string, err error) {
 	return keys, values, nil
 }
 
+// partitionValues returns the partition values of file i, from its path, the log of its table or its plan.
 func (l *fileList) partitionValues(i int, path string) (keys, values []string, err error) {
 	if l.keys == nil {
 		return hiveParts(path)

@@ -105,6 +105,7 @@ func fileFingerprint(in Input, footer uint64) (uint64, error) {
 	return sum.Sum64(), nil
 }
 
+// footerStart returns the offset of the footer, or the file's size if it is unknown.
 func footerStart(in Input) (int64, error) {
 	magic, err := readMagic(in)
 	if err != nil || magic == "" {

@@ -66,6 +66,7 @@ func (l *fileList) add(name, query string, size int64, version string) {
 	l.lastName, l.count = name, l.count+1
 }
 
+// newLocalList makes a list of local paths, which must be sorted.
 func newLocalList(paths []string) *fileList {
 	l := new(fileList)
 	for _, p := range paths {

@@ -42,6 +42,7 @@ func NewStdin(r io.Reader) *Stdin {
 	return &Stdin{from: r}
 }
 
+// refuseStdinFile refuses an output in place of the file that a shell has opened as standard input.
 func refuseStdinFile(out string, stdin io.Reader) error {
 	opened, ok := NewStdin(stdin).from.(interface{ Stat() (fs.FileInfo, error) })
 	local, err := place.Local(out)

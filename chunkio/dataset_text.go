@@ -131,6 +131,7 @@ func (t *textTables) addTypes(columns []intake.Column) {
 	}
 }
 
+// addTypesToPlan records in a plan the columns whose type in all files is due to the contents of some.
 func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	if t == nil {
 		return

@@ -25,6 +25,7 @@ func sparseNames(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
+// tripleColumns are the columns row, index and value of Options.Sparse; nil if it names no triples.
 func tripleColumns(sparse string) []string {
 	if names, _ := sparseNames(sparse); len(names) == 3 {
 		return names

@@ -170,7 +170,6 @@ func (a *applier) fileBatch(ctx context.Context, from *access, i int) (Batch, er
 	return b, findPaths(text, a.columns, b.Values)
 }
 
-// findPaths finds the places of the values in a file of NDJSON.
 func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 	names := make([]string, len(columns))
 	for k, c := range columns {
@@ -221,7 +220,6 @@ func (c *catalog) keyValue(i, part int, folders bool) (Value, error) {
 	return Value{Constant: &text}, nil
 }
 
-// textType is the type to read a text of that column as.
 func (a *applier) textType(columns []intake.Column, c copier.Column) string {
 	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == c.Name })
 	if at < 0 {

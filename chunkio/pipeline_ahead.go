@@ -99,7 +99,6 @@ func (a *groupOpener) opensEarly() bool {
 	return a.d.pipe == nil && !a.d.catalog.hasRemote && a.plan.buffers > 1 && a.d.catalog.openBytes >= longFooter
 }
 
-// waitReady waits until the row group is open, and begins to open it if necessary.
 func (a *groupOpener) waitReady(ctx context.Context, g *openedGroup) error {
 	if g.ref == nil && !a.beginOpen(ctx, g, true) {
 		return ctx.Err()

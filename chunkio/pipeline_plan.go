@@ -52,7 +52,6 @@ type passNeeds struct {
 	fetch      int64 // then: the most bytes of a row group's leaves in its file
 }
 
-// readsTexts reports whether texts of a stream are needed.
 func (d *Dataset) readsTexts() bool {
 	return d.pipe != nil && (d.features.label != nil || slices.ContainsFunc(d.features.reads, func(r columnRead) bool { return r.derivation != nil }))
 }

@@ -22,7 +22,6 @@ type rowGroup struct {
 	opened    format.Group // of a stream, whose groups are open on arrival; nil for files
 }
 
-// rowGroups lists the row groups of a range, in order.
 func (c *catalog) rowGroups(r stream.Range) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		for i := range c.files {
@@ -195,7 +194,6 @@ func (s *scheduler) sendError(ctx context.Context, err error) {
 	}
 }
 
-// takeFree waits for a span buffer; nil when the pass is over.
 func (s *scheduler) takeFree(ctx context.Context) *span {
 	select {
 	case sp := <-s.free:
@@ -205,7 +203,6 @@ func (s *scheduler) takeFree(ctx context.Context) *span {
 	}
 }
 
-// leavesToRead lists the dataset leaves that the Dataset reads.
 func (d *Dataset) leavesToRead() []int {
 	leaves := d.features.leavesToDecode(d.sparse)
 	if f := d.catalog.filter; f != nil {
@@ -217,7 +214,6 @@ func (d *Dataset) leavesToRead() []int {
 	return slices.Compact(leaves)
 }
 
-// leavesToDecode lists the leaves that the features, weights and labels are decoded from.
 func (f *features) leavesToDecode(sparse *sparseSpec) (leaves []int) {
 	if sparse != nil {
 		leaves = append(leaves, sparse.indices)

@@ -207,7 +207,6 @@ func (s *span) compactBlock(b int) {
 	}
 }
 
-// moveUp moves the elements at rows−lo to the front, in order.
 func moveUp[T any](x []T, rows []int64, lo int) {
 	for i, row := range rows {
 		x[i] = x[int(row)-lo]

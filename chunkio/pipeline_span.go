@@ -53,7 +53,6 @@ type failure struct {
 	err    error
 }
 
-// reset makes s the rows [from, to) of a row group.
 func (s *span) reset(at rowGroup, from, to int64) {
 	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
 	s.height = s.d.blockRows()
@@ -78,7 +77,6 @@ func (s *span) blockCount() int { return (s.rows + s.height - 1) / s.height }
 
 func (s *span) blockBounds(b int) (lo, hi int) { return b * s.height, min((b+1)*s.height, s.rows) }
 
-// release releases the row group. On nil it does nothing.
 func (s *span) release() {
 	if s != nil {
 		s.groupRef.release()
@@ -230,7 +228,6 @@ func (s *span) leafOf(r *columnRead) int {
 	return s.leafAt(r.leaf)
 }
 
-// leafAt returns the index of a dataset leaf in the span's file.
 func (s *span) leafAt(leaf int) int {
 	if s.at.file == nil {
 		return leaf
@@ -274,7 +271,6 @@ func (s *span) faultAt(row int, column, remedy string, err error) error {
 	}
 }
 
-// failureError returns the span's failure. Call it when the span is done.
 func (s *span) failureError() error { return s.failure.err }
 
 // taskDone counts a task; the last one finishes the span.

@@ -53,7 +53,6 @@ func (d *Dataset) RowEntries() int64 {
 
 func (s *sparseSpec) isMap() bool { return s.indices == s.values }
 
-// decodeIndices decodes the indices of rows [from, to) of a row group, from the leaf of its file.
 func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	if s.keys != nil {
 		return s.keys.decodeNumbers(ctx, g, leaf, from, to, dst)
@@ -132,7 +131,6 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	return &spec, nil
 }
 
-// mapLeaf finds a map of integers to numbers by name; -1 if no map has it.
 func (c *catalog) mapLeaf(name string) (int, error) {
 	for i, l := range c.leaves {
 		switch {
@@ -255,7 +253,6 @@ type keyCache struct {
 // keyBytes is the memory of a key without its text, twice in maps while they are counted.
 const keyBytes = 120
 
-// decodeNumbers decodes the keys of rows [from, to) of a row group as their numbers.
 func (k *mapKeys) decodeNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
 	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
 		if n, ok := k.number[string(key)]; ok { // allocates no string

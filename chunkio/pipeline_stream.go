@@ -105,7 +105,6 @@ func (p *pipe) readBatches(ctx context.Context, leaves []int, meter *stream.Mete
 	}
 }
 
-// describeInput describes the part of the stream read so far.
 func (p *pipe) describeInput() stream.Input {
 	d := &p.digest
 	d.mutex.Lock()

@@ -26,7 +26,6 @@ type groupColumn struct {
 	perSecond int64 // of its times, in this file
 }
 
-// isExcluded reports whether keys or statistics exclude a row group.
 func (d *Dataset) isExcluded(g rowGroup) bool {
 	return g.file != nil && g.file.outcomes != nil && g.file.outcomes[g.index].Never()
 }
@@ -126,7 +125,6 @@ func newRowFilter(d *Dataset) rowFilter {
 	return rowFilter{rows: where.NewRows(d.catalog.filter.bound)}
 }
 
-// markSkipped marks the rows of the span for which the condition is not true.
 func (f *rowFilter) markSkipped(ctx context.Context, g *openedGroup, s *span) error {
 	if s.heldGroup != nil {
 		s.heldGroup.copySkips(s.from, s.rows, s.skip)

@@ -169,7 +169,6 @@ func (b *blockWriter) flushBlock() {
 	b.raw = b.raw[:0]
 }
 
-// endSection writes the last block and the section's end.
 func (b *blockWriter) endSection() error {
 	if len(b.raw) > 0 && b.err == nil {
 		b.flushBlock()

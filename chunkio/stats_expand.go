@@ -95,7 +95,6 @@ func statsInFolder(dir string) ([]string, error) {
 	return found, nil
 }
 
-// statsInBucket lists the statistics files directly below the prefix of a bucket.
 func statsInBucket(ctx context.Context, client *store.Client, folder store.Location) ([]string, error) {
 	var found []string
 	for o, err := range client.List(ctx, folder) {
@@ -113,7 +112,6 @@ func statsInBucket(ctx context.Context, client *store.Client, folder store.Locat
 	return found, nil
 }
 
-// objectOrFolder is the object l, or the statistics files below it if there is none.
 func objectOrFolder(ctx context.Context, client *store.Client, l store.Location) ([]string, error) {
 	_, err := client.Stat(ctx, l)
 	if !errors.Is(err, store.ErrNotExist) {

@@ -97,7 +97,6 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 // them, and reading it took 1.9 GB.
 const mostWarnings = 10_000
 
-// fewWarnings limits warnings to the number that a header may have.
 func fewWarnings(all []string) []string {
 	if len(all) <= mostWarnings {
 		return all
@@ -152,7 +151,6 @@ type readerAtCloser interface {
 	io.Closer
 }
 
-// openBeginning opens a file or object that is read only in part.
 func openBeginning(ctx context.Context, path string, opt FetchOptions) (readerAtCloser, int64, error) {
 	if !place.IsURL(path) {
 		f, err := Fetch(ctx, path, opt)

@@ -108,7 +108,6 @@ func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOpti
 	})
 }
 
-// openStats fetches the file or object at path and opens it by read.
 func openStats(ctx context.Context, path string, opt FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
 	f, err := Fetch(ctx, path, opt)
 	if err != nil {

@@ -24,7 +24,6 @@ type listWriter struct {
 	values    []float64
 }
 
-// writeList is writeSource for Options.List.
 func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	l := &listWriter{opt: opt, d: len(src.Columns()), typ: writer.NumberOf(opt.Type)}
 	required := parquet.Repetitions.Required

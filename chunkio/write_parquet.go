@@ -232,7 +232,6 @@ func (t *tableWriter) flushGroup() error {
 	return g.End()
 }
 
-// encodeColumn writes column j of the collected rows, a feature or the label.
 func (t *tableWriter) encodeColumn(c *writer.Chunk, j int) error {
 	var err error
 	if j == t.d {

@@ -56,7 +56,6 @@ type sparseWriter struct {
 	value     []float64
 }
 
-// writeSparse is writeSource for Options.Sparse.
 func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	s := &sparseWriter{opt: opt, columns: src.Columns()}
 	if s.typ, err = opt.sparseType(s.columns); err != nil {
