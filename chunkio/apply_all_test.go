@@ -97,11 +97,11 @@ func TestConvertFolder(t *testing.T) {
 	report, err := Convert(t.Context(), []string{dir}, out, ApplyOptions{})
 	formattest.Must(t, err)
 	if report.Files != 2 || report.Rows != 30 {
-		t.Errorf("%+v", report)
+		t.Errorf("converting %s: %+v, want 2 files of 30 rows", dir, report)
 	}
 	for _, name := range []string{"day=1/a.parquet", "day=2/b.parquet"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
-			t.Error(err)
+			t.Errorf("looking for the converted %s: %v", name, err)
 		}
 	}
 	if a, b := blocksOf(t, []string{dir}, Options{}), blocksOf(t, []string{out}, Options{}); a != b {

@@ -53,7 +53,7 @@ func TestWideForms(t *testing.T) {
 		report, err := Apply(t.Context(), []string{path}, filepath.Join(dir, name), ApplyOptions{Columns: names, Form: form, Memory: memory})
 		formattest.Must(t, err)
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() != report.Bytes || report.Rows != 3000 {
-			t.Errorf("%s: %+v, %v", name, report, err)
+			t.Errorf("%s has %+v, %v, want a report of its size and 3000 rows", name, report, err)
 		}
 	}
 	deliver := func(path string) delivered {
@@ -90,7 +90,7 @@ func TestWideForms(t *testing.T) {
 	out := filepath.Join(dir, "none.csv")
 	_, err = Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: 8 << 20})
 	if short := (*stream.MemoryError)(nil); !errors.As(err, &short) || short.Need <= 24<<20 {
-		t.Error(err)
+		t.Errorf("CSV within 8 MiB: %v, want a MemoryError that needs more than 24 MiB", err)
 	} else if report, err := Apply(t.Context(), []string{path}, out, ApplyOptions{Columns: names, Form: FormCSV, Memory: short.Need}); err != nil || report.Resumed.Rows != 3000 {
 		t.Errorf("not in the %d bytes that are said to do, or %+v is not gone on with: %v", short.Need, report.Resumed, err)
 	}
@@ -135,7 +135,7 @@ func TestOutputForm(t *testing.T) {
 	} {
 		got, err := OutputForm(c.out, c.format)
 		if c.says == "" && (err != nil || got != c.want) || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s, %q: %v, %v", c.out, c.format, got, err)
+			t.Errorf("form of %s with format %q: %v, %v, want %v and an error about %q", c.out, c.format, got, err, c.want, c.says)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestNoRoomForRows(t *testing.T) {
 		_, err := Apply(full, []string{in}, out, ApplyOptions{Columns: []string{"int32"}, Form: form})
 		if !errors.As(err, new(*stream.OutputError)) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), out) ||
 			strings.Contains(err.Error(), "temp-dir") != (form != FormParquet) {
-			t.Errorf("%s: %v", out, err)
+			t.Errorf("%s on a full disk: %v, want an OutputError about it", out, err)
 		}
 		if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
 			t.Errorf("%s: %v is left", out, left)
@@ -172,6 +172,6 @@ func TestNoRoomForRows(t *testing.T) {
 	}
 	_, err := (&spoolWriter{to: brokenWriter{}, dir: "td", space: scratch.New(scratch.Options{})}).Write([]byte("rows"))
 	if !errors.As(err, new(*stream.OutputError)) || !strings.Contains(err.Error(), "td: ") || !strings.Contains(err.Error(), "another temp-dir") {
-		t.Error(err)
+		t.Errorf("writing rows to a broken spool: %v, want an OutputError about its folder", err)
 	}
 }

@@ -39,7 +39,7 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("%d MiB allocated for %d bytes, with %d MiB allowed: %v", n>>20, len(file), limit>>20, err)
 		}
 		if err != nil && !errors.As(err, new(*stream.DataError)) && !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.MemoryError)) {
-			t.Errorf("%T: %v", err, err)
+			t.Errorf("applying damaged bytes: %T %v, want a DataError, UsageError or MemoryError", err, err)
 		}
 	})
 }

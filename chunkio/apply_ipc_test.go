@@ -326,7 +326,7 @@ func TestApplyIPC(t *testing.T) {
 	folder := filepath.Join(dir, "folder")
 	formattest.Must(t, os.Mkdir(folder, 0o777))
 	if err := os.Rename(in, filepath.Join(folder, "in.arrow")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("moving the Arrow file into a folder: %v", err)
 	}
 	mustApply(t, []string{folder}, filepath.Join(dir, "reduced"), ApplyOptions{Columns: []string{"emb[1]"}})
 	if g := formattest.Read(t, filepath.Join(dir, "reduced", "in.parquet")).Groups; len(g) != 2 || g[0] != rows {

@@ -101,7 +101,7 @@ func TestApplyCountsTheFolder(t *testing.T) {
 		_, err := Apply(t.Context(), []string{input}, out, ApplyOptions{Columns: []string{"int32"}, Memory: 100 << 10})
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok {
-			t.Fatalf("%s: %v", out, err)
+			t.Fatalf("applying to %s within 100 KiB: %v, want a MemoryError", out, err)
 		}
 		return short.Need
 	}

@@ -113,7 +113,7 @@ func TestApplyWaitsElsewhere(t *testing.T) {
 	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), markInterval: 1, Spool: scratch.Options{Dir: wait}}
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() > 30 }), []string{filepath.Join(in, "*", "*.parquet")}, filepath.Join(dir, "out.csv"), opt)
 	if errors.As(err, new(*Unfinished)) || !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("broken off with rows in another folder: %v, want %v and nothing unfinished", err, context.Canceled)
 	}
 	for _, at := range []string{dir, wait} {
 		if left := must.Get(os.ReadDir(at))(t); len(left) > 0 {
@@ -214,7 +214,7 @@ func TestApplyOneFileGoesOnAfterChanges(t *testing.T) {
 	_, err := Apply(ending(t, func() bool { return opt.Meter.Rows.Load() >= 37+39+30 }), files(in), filepath.Join(at, "out.parquet"), opt)
 	u, ok := errors.AsType[*Unfinished](err)
 	if !ok {
-		t.Fatal(err)
+		t.Fatalf("broken off: %v, want Unfinished", err)
 	}
 	left := filepath.Base(u.Place)
 	for name, c := range map[string]struct {
@@ -285,7 +285,7 @@ func TestApplyGoesOnInOtherMemory(t *testing.T) {
 		for limit, rows := range map[int64]int64{memory / 4 * 3: 0, memory: 2500, 2 * memory: 2500} {
 			out := filepath.Join(t.TempDir(), name)
 			if _, err := run(out, form, memory, true); !errors.As(err, new(*Unfinished)) {
-				t.Fatal(err)
+				t.Fatalf("%s broken off: %v, want Unfinished", name, err)
 			}
 			report, err := run(out, form, limit, false)
 			must.Do(t, err)

@@ -113,7 +113,7 @@ func TestApplyWhereOfFolders(t *testing.T) {
 		t.Errorf("%d files with %d rows, want %d", report.Files, report.Rows, len(want.rows))
 	}
 	if got.blocks = want.blocks; diff(got, want) != "" {
-		t.Error(diff(got, want))
+		t.Errorf("applied rows differ from the matching ones: %s", diff(got, want))
 	}
 	var paths []string
 	for _, in := range back.Inputs() {

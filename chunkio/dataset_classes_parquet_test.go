@@ -149,7 +149,7 @@ func TestMessyClasses(t *testing.T) {
 		formattest.Must(t, err)
 		got, _, err := labelled(ds, stream.Range{})
 		if err != nil {
-			t.Errorf("%s: %v", label, err)
+			t.Errorf("classes and targets of label %s: %v", label, err)
 			continue
 		}
 		if want := naiveTexts(t, formattest.Read(t, path, label).Column(label)); !slices.Equal(got, want) {

@@ -303,7 +303,7 @@ func TestClassesOfAStream(t *testing.T) {
 				kind.AppendNull()
 				want = append(want, word)
 			} else if err := kind.AppendString(word); err != nil {
-				t.Fatal(err)
+				t.Fatalf("appending %q to the dictionary: %v", word, err)
 			} else {
 				want = append(want, word)
 			}

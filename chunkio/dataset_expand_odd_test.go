@@ -32,7 +32,7 @@ func TestExpandLinks(t *testing.T) {
 	}
 	for args, says := range map[string]string{"d/*/x.parquet": "the same file", "d/u*/a*/x.parquet d": "the same file", "links": "no data files"} {
 		if _, err := expand(t, args); !isData(err) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("expanding %s: %v, want a DataError about %q", args, err, says)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestListsDoNotNest(t *testing.T) {
 	}
 	for _, list := range []string{"@self", "@there", "@back"} {
 		if _, err := expand(t, list); !isData(err) || !strings.Contains(err.Error(), "lists do not nest") {
-			t.Errorf("%s: %v", list, err)
+			t.Errorf("expanding %s: %v, want a DataError that lists do not nest", list, err)
 		}
 	}
 	if got, err := expand(t, "@fine"); err != nil || !slices.Equal(got, []string{"@file.parquet"}) {
@@ -167,7 +167,7 @@ func TestExpandDeep(t *testing.T) {
 	for _, args := range []string{deepName, deepName + "/**/*.parquet", "**"} {
 		_, err := expand(t, args)
 		if !isData(err) || !errors.Is(err, unix.ENAMETOOLONG) || !strings.Contains(err.Error(), deepName+"/"+deepName) {
-			t.Errorf("%s: %.100v", args, err)
+			t.Errorf("expanding %s: %.100v, want a DataError with the name that is too long", args, err)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestExpandEnds(t *testing.T) {
 	cancel()
 	for _, arg := range []string{"d", "d/**", "*/*.parquet"} {
 		if got, err := newAccess(Options{}.withDefaults()).expandInputs(ctx, []string{arg}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, %v", arg, got, err)
+			t.Errorf("expanding %s after a cancellation: %v, %v, want %v", arg, got, err, context.Canceled)
 		}
 	}
 }

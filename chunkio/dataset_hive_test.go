@@ -122,7 +122,7 @@ func TestBooleanPartitionKeys(t *testing.T) {
 	} {
 		p := newPartition("k", c.texts, "")
 		if !slices.EqualFunc(p.values, c.values, formattest.SameBits) || p.isBool != c.truth || (p.why == "") != (p.values != nil) {
-			t.Errorf("%v: %+v", c.texts, p)
+			t.Errorf("partition of %v: %+v, want values %v, bool %v", c.texts, p, c.values, c.truth)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func TestTimesOfParquet(t *testing.T) {
 	}
 	for _, opt := range []Options{{Times: true, Weight: "ts"}, {Times: true, Sparse: "a,b"}, {Indicators: true, Sparse: "a,b"}} {
 		if _, err := Open(t.Context(), []string{path}, opt); !isUsage(err) {
-			t.Errorf("%+v: %v", opt, err)
+			t.Errorf("opening with %+v: %v, want a UsageError", opt, err)
 		}
 	}
 }

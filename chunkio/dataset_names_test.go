@@ -72,7 +72,7 @@ func TestSharedNames(t *testing.T) {
 		for f := range ds.Fields() {
 			fields = append(fields, f.Name+strings.TrimPrefix(f.Why, SharedName))
 			if f.Used != (f.Why == "") || (f.Name == "a") != (f.Why == SharedName) {
-				t.Errorf("%s: %+v", ending, f)
+				t.Errorf("%s: field %+v, want only a left out, for its shared name", ending, f)
 			}
 		}
 		left := []stream.LeftOut{leftOutAt(0, "a", SharedName), leftOutAt(2, "a", SharedName)}
@@ -91,7 +91,7 @@ func TestSharedNames(t *testing.T) {
 			"columns": {Columns: []string{"b", "a"}}, "label": {Label: "a"}, "weight": {Weight: "a"}, "where": {Where: "a > 1"}, "sparse": {Sparse: "a"}, "values": {Sparse: "b,a,9"},
 		} {
 			if _, err := open(bad); !isUsage(err) || !strings.Contains(err.Error(), "ambiguous") && name != "values" {
-				t.Errorf("%s, %s: %v", ending, name, err)
+				t.Errorf("%s, option %s: %v, want a UsageError about the ambiguous name", ending, name, err)
 			}
 		}
 		for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 		inputs := c.inputs
 		ds, err := Open(t.Context(), inputs, Options{Union: true})
 		if err != nil {
-			t.Errorf("%q: %v", inputs, err)
+			t.Errorf("union of %q: %v", inputs, err)
 			continue
 		}
 		left := ds.LeftOut()
@@ -171,7 +171,7 @@ func TestSharedNamesOfSeveralFiles(t *testing.T) {
 	}
 	for _, inputs := range [][]string{{one, two}, {two, one}} {
 		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "fewer columns of this name") {
-			t.Errorf("%q: %v", inputs, err)
+			t.Errorf("opening %q: %v, want a DataError about fewer columns of a name", inputs, err)
 		}
 	}
 	for _, c := range []struct {
@@ -246,7 +246,7 @@ func TestConvertNestedSharedNames(t *testing.T) {
 		for _, l := range formattest.Read(t, out).Leaves {
 			got = append(got, l.Path)
 			if !slices.Equal(l.Values, []string{"7"}) {
-				t.Errorf("%s: %v", l.Path, l.Values)
+				t.Errorf("leaf %s has values %v, want 7", l.Path, l.Values)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -288,7 +288,7 @@ func TestConvertSharedLogicalTypes(t *testing.T) {
 		for _, out := range []string{"out", "out.parquet"} {
 			out = filepath.Join(t.TempDir(), out)
 			if _, err := Convert(t.Context(), inputs, out, ApplyOptions{Union: true}); !isUsage(err) || !strings.Contains(err.Error(), "-two.parquet: column geo shares its name") {
-				t.Errorf("%q: %v", inputs, err)
+				t.Errorf("converting %q: %v, want a UsageError about the shared name geo", inputs, err)
 			}
 		}
 	}

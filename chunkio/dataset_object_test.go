@@ -193,7 +193,7 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 	}
 	for _, inputs := range [][]string{{s.URL("events/"), s.URL("events/day=1/part.parquet")}, {s.URL("events/"), s.URL("events/")}} {
 		if _, err := Open(t.Context(), inputs, Options{}); !isData(err) || !strings.Contains(err.Error(), "twice") {
-			t.Errorf("%v: %v", inputs, err)
+			t.Errorf("opening %v: %v, want a DataError that a file is named twice", inputs, err)
 		}
 	}
 }

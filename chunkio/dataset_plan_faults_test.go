@@ -44,7 +44,7 @@ func TestPlanOfNoDigests(t *testing.T) {
 		c.file.Path = "/x"
 		_, err := Open(t.Context(), nil, Options{Plan: writeOwn(t, planfile.Header{Footers: true, Catalog: &c.catalog}, []planfile.File{c.file})})
 		if !isData(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "strconv") {
-			t.Errorf("%+v: %v", c.file, err)
+			t.Errorf("opening a plan of %+v: %v, want a DataError about %q", c.file, err, c.says)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestPlannedFileFailsToRead(t *testing.T) {
 	c := disk.dataset(t, paths, Options{}).catalog
 	opened, in, err := c.open(t.Context(), c.list.entryAt(0), 1<<20, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the planned file: %v", err)
 	}
 	defer opened.Close()
 	c.plan = &planFacts{}

@@ -96,7 +96,7 @@ func TestPlanInAStore(t *testing.T) {
 	url := s.URL("jobs/x.plan.json")
 	must.Get(from.WritePlan(t.Context(), url, PlanHeader{}))(t)
 	if got := must.Get(collect(openPlanned(t, c, url, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Error(diff(got, whole))
+		t.Errorf("rows by the plan in a store differ: %s", diff(got, whole))
 	}
 	if _, err := ReadPlanHeader(t.Context(), s.URL("jobs/no.plan.json"), FetchOptions{}); !isData(err) {
 		t.Errorf("no such plan: %v", err)
@@ -119,7 +119,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		t.Errorf("mode %v", mode)
 	}
 	if got := must.Get(collect(openPlanned(t, c, plan, Shard{}), stream.Range{}))(t); diff(got, whole) != "" {
-		t.Error(diff(got, whole))
+		t.Errorf("rows by the plan of URLs differ: %s", diff(got, whole))
 	}
 	web.put("1.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
 	ds := openPlanned(t, c, plan, Shard{2, 2})
@@ -128,7 +128,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 	if shown := fmt.Sprint(ds.Inputs(), ds.Part(), ds.Warnings(), slices.Collect(ds.Fields())); strings.Contains(shown, "secret") {
-		t.Error(shown)
+		t.Errorf("the secret of a URL shows in %s", shown)
 	}
 	plain, _ := planned(t, planCase{inputs: []string{lone(t)}})
 	if mode := must.Get(os.Stat(plain))(t).Mode().Perm(); mode == 0o600 {
@@ -184,7 +184,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 	ds, got := collectFrom(t, c.opt)
 	sameView(t, ds, want)
 	if diff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
-		t.Errorf("%s, %v", diff(got, whole), ds.Inputs())
+		t.Errorf("rows by a plan without footers differ: %s; its inputs are %v, want %v", diff(got, whole), ds.Inputs(), want.Inputs())
 	}
 	if _, err := Open(t.Context(), nil, Options{Plan: plan, Shard: Shard{1, 2}}); !isUsage(err) || !strings.Contains(err.Error(), "no footers") {
 		t.Errorf("a shard of it: %v", err)

@@ -306,7 +306,7 @@ func TestRowsOfObjects(t *testing.T) {
 		t.Error("objects of CSV are another table")
 	}
 	if n := meter.Transfer(); n == nil || n.Requests > 20 {
-		t.Errorf("%+v", n)
+		t.Errorf("reading CSV from the store took %+v, want at most 20 requests", n)
 	}
 	put(t, dir, "t.arrow", arrowOf(t, x, false))
 	want := blocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})

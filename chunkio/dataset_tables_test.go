@@ -228,14 +228,14 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	formattest.Must(t, os.Remove(gone))
 	for _, input := range []string{root, s.URL("table/")} {
 		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") || !strings.Contains(err.Error(), history.live[3][0]) {
-			t.Errorf("%s: %v", input, err)
+			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", input, err)
 		}
 	}
 	formattest.Must(t, os.WriteFile(gone, content, 0o600))
 	formattest.Must(t, os.WriteFile(other, append(content, 0), 0o600))
 	for _, input := range []string{root, s.URL("table/")} {
 		if _, err := Open(t.Context(), []string{input}, Options{}); !isData(err) || !strings.Contains(err.Error(), "rewritten") || !strings.Contains(err.Error(), history.live[3][1]) {
-			t.Errorf("%s: %v", input, err)
+			t.Errorf("opening %s with a longer live file: %v, want a DataError that it was rewritten", input, err)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestBareObjectsOfATable(t *testing.T) {
 	for _, key := range []string{"lake/table/day=1/", "lake/table/day=1", "lake/table/day=*", "lake/table/day=[12]"} {
 		for _, in := range []string{s.URL(key), filepath.Join(s.Dir, key)} {
 			if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "Delta table") {
-				t.Errorf("%s: %v", in, err)
+				t.Errorf("opening the partition %s: %v, want a DataError about the Delta table", in, err)
 			}
 		}
 	}
@@ -292,7 +292,7 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 	formattest.Must(t, os.Remove(filepath.Join(root, "day=2", "c.parquet")))
 	for _, in := range []string{root, s.URL("t/")} {
 		if _, err := Open(t.Context(), []string{in}, Options{}); !isData(err) || !strings.Contains(err.Error(), "vacuumed") {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("opening %s without a live file: %v, want a DataError that it was vacuumed", in, err)
 		}
 		ds, err := Open(t.Context(), []string{in}, Options{SkipBad: true})
 		formattest.Must(t, err)

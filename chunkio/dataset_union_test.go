@@ -112,7 +112,7 @@ func TestUnionIsNulls(t *testing.T) {
 					for pass := range 2 { // the second one from what is kept
 						got, err := collect(ds, stream.Range{})
 						if err != nil {
-							t.Fatalf("%s, %v: %v", what, policy, err)
+							t.Fatalf("%s, missing %v, pass %d: %v", what, policy, pass, err)
 						}
 						if d := diff(got, want); d != "" {
 							t.Fatalf("%s, %v, pass %d: %s", what, policy, pass, d)

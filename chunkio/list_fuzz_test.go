@@ -53,7 +53,7 @@ func FuzzList(f *testing.F) {
 		}
 		switch {
 		case err != nil && !errors.As(err, new(*stream.UsageError)) && !errors.As(err, new(*stream.DataError)):
-			t.Errorf("%T: %v", err, err)
+			t.Errorf("expanding the list %q: %T %v, want a UsageError or DataError", text, err, err)
 		case err != nil || list == nil || list.isStdin():
 			return
 		}

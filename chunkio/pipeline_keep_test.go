@@ -258,7 +258,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 			t.Errorf("%s: %d row groups are read", name, len(c.disk.touched))
 		}
 		if d := diff(got, must.Get(collect(must.Get(c.ds.With(c.plain))(t), stream.Range{}))(t)); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf("%s: kept rows differ from rows read again: %s", name, d)
 		}
 	}
 }

@@ -289,7 +289,7 @@ func TestSpansOfWideRows(t *testing.T) {
 		p, err := c.needs.choosePlan(c.memory, 2)
 		formattest.Must(t, err)
 		if p.rows != c.rows || p.buffers != c.buffers || p.bytes > c.memory {
-			t.Errorf("%s: %+v", c.name, p)
+			t.Errorf("%s: plan %+v, want %d rows in %d buffers and at most %d bytes", c.name, p, c.rows, c.buffers, c.memory)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestStatsRoundTrip(t *testing.T) {
 		file := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], b}}, Section{"zeros", pieces{want["zeros"], 4096}}, Section{"empty", pieces{}})
 		s, got, err := readAllStats(file)
 		if err != nil {
-			t.Fatal(n, err)
+			t.Fatalf("reading sections of %d bytes: %v", n, err)
 		}
 		if !reflect.DeepEqual(s.Header, testStatsHeader()) {
 			t.Errorf("header read as %+v", s.Header)
@@ -120,7 +120,7 @@ func TestStatsFile(t *testing.T) {
 	r, err := s.SectionReader("g")
 	formattest.Must(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != "numbers" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("section g has %q, %v, want numbers", got, err)
 	}
 	wantDataError(t, second(s.SectionReader("absent")), "no section")
 	wantDataError(t, second(OpenStats(t.Context(), path+"x", FetchOptions{})), "no such file")
@@ -130,9 +130,9 @@ func TestStatsFile(t *testing.T) {
 	file, _ := os.ReadFile(path)
 	at := bytes.Index(file, []byte("numbers"))
 	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err != nil || at < 0 {
-		t.Fatal(at, err)
+		t.Fatalf("opening the file to damage the bytes at %d: %v", at, err)
 	} else if _, err = f.WriteAt([]byte("N"), int64(at)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("damaging the section: %v", err)
 	} else {
 		f.Close()
 	}
@@ -224,7 +224,7 @@ func TestStatsStreams(t *testing.T) {
 	r, err := s.SectionReader("z")
 	formattest.Must(t, err)
 	if n, err := io.Copy(io.Discard, r); n != size || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("reading the section: %d bytes, %v, want %d", n, err, int64(size))
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > limit {
@@ -244,7 +244,7 @@ func FuzzStats(f *testing.F) {
 			_, _, err := readAllStats(b)
 			var d *stream.DataError
 			if err != nil && !errors.As(err, &d) {
-				t.Fatalf("%T: %v", err, err)
+				t.Fatalf("reading damaged statistics: %T %v, want a DataError", err, err)
 			}
 		}
 	})

@@ -35,7 +35,7 @@ func TestBusy(t *testing.T) {
 		formattest.Must(t, err)
 		p, decoders := opt.Meter.Busy.Parts(), float64(opt.Meter.Decode.Load())/1e9
 		if p.Read <= 0 || p.Decode <= 0 || p.Convert <= 0 || p != (stream.TimingParts{Read: p.Read, Decode: p.Decode, Convert: p.Convert}) {
-			t.Errorf("%s: %+v", input, p)
+			t.Errorf("%s: a pass counts as %+v, want reading, decoding and converting alone", input, p)
 		}
 		// Each is a whole number of nanoseconds; seconds round by 1e-16 of them.
 		if sum := p.Read + p.Decode + p.Convert; sum > decoders*(1+1e-12) {

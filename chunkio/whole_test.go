@@ -154,7 +154,7 @@ func TestExpandStats(t *testing.T) {
 			if want == "" {
 				var data *stream.DataError
 				if !errors.As(err, &data) || !strings.HasSuffix(err.Error(), " matches") {
-					t.Errorf("%s: %v", in(pattern), err)
+					t.Errorf("expanding %s: %v, want a DataError that nothing matches", in(pattern), err)
 				}
 				continue
 			}
@@ -171,7 +171,7 @@ func TestExpandStats(t *testing.T) {
 	must.Do(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
 	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/", s.URL("p")} {
 		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || place.Base(got[1]) != "b.ufs" {
-			t.Errorf("%s: %v, %v", folder, got, err)
+			t.Errorf("expanding %s: %v, %v, want 2 files, the last one b.ufs", folder, got, err)
 		}
 	}
 	for empty, says := range map[string]string{
@@ -183,7 +183,7 @@ func TestExpandStats(t *testing.T) {
 	for _, bad := range []string{filepath.Join(dir, "[*"), s.URL("[*")} {
 		var usage *stream.UsageError
 		if _, err := ExpandStats(t.Context(), []string{bad}, FetchOptions{}); !errors.As(err, &usage) {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("expanding %s: %v, want a UsageError", bad, err)
 		}
 	}
 }

@@ -331,7 +331,7 @@ func TestWriteParquetCancelled(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	if err := WriteParquet(ctx, filepath.Join(dir, "x.parquet"), everyNumber(10, 5, false), WriteOptions{}); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+		t.Fatalf("writing after a cancellation: %v, want %v", err, context.Canceled)
 	}
 	assertEmpty(t, dir)
 }
@@ -340,7 +340,7 @@ func TestWriteParquetBadPlace(t *testing.T) {
 	var out *stream.OutputError
 	err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "absent", "x.parquet"), everyNumber(10, 5, false), WriteOptions{})
 	if !errors.As(err, &out) {
-		t.Fatal(err)
+		t.Fatalf("writing to a missing folder: %v, want an OutputError", err)
 	}
 	twice := everyNumber(10, 5, false)
 	twice.names[1] = twice.names[0]
@@ -357,7 +357,7 @@ func TestWriteParquetBadPlace(t *testing.T) {
 		}
 		var usage *stream.UsageError
 		if err := WriteParquet(t.Context(), filepath.Join(t.TempDir(), "x.parquet"), src, opt); !errors.As(err, &usage) || !strings.Contains(err.Error(), "two columns are named") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("writing %s: %v, want a UsageError about two columns of one name", name, err)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func TestWriteSparseBasehock(t *testing.T) {
 	got, err := collect(to, stream.Range{})
 	formattest.Must(t, err)
 	if d := diff(got, want); d != "" {
-		t.Error(d)
+		t.Errorf("rows read back differ: %s", d)
 	}
 	if len(from.Classes()) != 2 {
 		t.Errorf("classes %q", from.Classes())
