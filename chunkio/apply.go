@@ -93,7 +93,7 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	if d := access.direct; d != nil && d.rows != nil {
+	if d := access.direct; d != nil && d.written != nil {
 		err = d.commitOutput(&a.report)
 		return a.report, err
 	}
@@ -162,15 +162,15 @@ func (a *access) openAll(ctx context.Context, inputs []string, f *filter, opt Ap
 	if a.direct, err = a.useDirectOutput(ctx, inputs, list, opt); err != nil {
 		return nil, err
 	}
-	how := catalogOptions{memory: opt.Memory, union: opt.Union}
+	catalogOpt := catalogOptions{memory: opt.Memory, union: opt.Union}
 	if list.isStdin() {
-		c, _, err := a.openStdin(ctx, opt.Stdin, list, f, how)
+		c, _, err := a.openStdin(ctx, opt.Stdin, list, f, catalogOpt)
 		return c, err
 	}
 	if list, err = f.pruneFiles(list); err != nil {
 		return nil, err
 	}
-	return a.buildCatalog(ctx, list, f, how)
+	return a.buildCatalog(ctx, list, f, catalogOpt)
 }
 
 func (o ApplyOptions) withDefaults() ApplyOptions {

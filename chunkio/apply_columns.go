@@ -17,43 +17,43 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]*entry)
+	entryOf := make(map[string]*entry)
 	for _, name := range slices.Concat(a.opt.Columns, a.opt.Also) {
-		known[name] = nil
+		entryOf[name] = nil
 	}
 	for i, e := range entries {
-		if _, wanted := known[e.flat]; wanted {
-			known[e.flat] = &entries[i]
+		if _, wanted := entryOf[e.flat]; wanted {
+			entryOf[e.flat] = &entries[i]
 		}
 	}
 	for i, e := range entries { // a column from which features are derived
-		if of, wanted := known[e.block]; wanted && of == nil {
-			known[e.block] = &entries[i]
+		if entry, wanted := entryOf[e.block]; wanted && entry == nil {
+			entryOf[e.block] = &entries[i]
 		}
 	}
 	if err := RefuseShared("also", a.opt.Also, sharedEntries(entries)); err != nil {
 		return nil, err
 	}
 	for _, name := range a.opt.Columns {
-		if e := known[name]; e != nil && e.why == SharedName {
+		if e := entryOf[name]; e != nil && e.why == SharedName {
 			return nil, errAmbiguousSelection(a.catalog.inputName(), name)
 		}
 	}
 	var columns []copier.Column
-	taken := map[string]bool{}
+	chosen := map[string]bool{}
 	add := func(c copier.Column) {
-		if !taken[c.Name] {
-			taken[c.Name] = true
+		if !chosen[c.Name] {
+			chosen[c.Name] = true
 			columns = append(columns, c)
 		}
 	}
 	for _, name := range a.opt.Columns {
-		c, ok, err := a.flatColumn(sourceColumn(entries, known[name], name), known[name])
+		c, ok, err := a.flatColumn(sourceColumn(entries, entryOf[name], name), entryOf[name])
 		if err != nil {
 			return nil, err
 		}
-		if !ok && known[name] != nil {
-			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, known[name].typ)
+		if !ok && entryOf[name] != nil {
+			return nil, stream.Usagef("the selected column %s is %s: only {also} can name it, as a whole", name, entryOf[name].typ)
 		}
 		if !ok {
 			return nil, a.errAbsentColumn(entries, name)
@@ -61,7 +61,7 @@ func (a *applier) chooseColumns() ([]copier.Column, error) {
 		add(c)
 	}
 	for _, name := range a.opt.Also {
-		c, ok, err := a.flatColumn(name, known[name])
+		c, ok, err := a.flatColumn(name, entryOf[name])
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (a *applier) flatColumn(name string, e *entry) (c copier.Column, ok bool, e
 	case e.leaf < 0:
 		c.Kind, c.Part = copier.FromPartition, e.part
 		return c, true, nil
-	case e.refused:
+	case e.isRefused:
 		return c, false, errUndecodable(a.catalog, *e)
 	}
 	c.Leaf = e.leaf

@@ -29,15 +29,15 @@ func (a *applier) copyFile(ctx context.Context, w *writer.File, i int, columns [
 			a.passRows(rows)
 			continue
 		}
-		skip, kept, err := a.matches.matchGroup(rows)
+		skip, rowsKept, err := a.matches.matchGroup(rows)
 		if err != nil {
 			return err
 		}
-		if kept == 0 {
+		if rowsKept == 0 {
 			a.opt.Meter.Rows.Add(rows)
 			continue
 		}
-		group := w.Group(kept)
+		group := w.Group(rowsKept)
 		// Computed once for all columns: copying took an hour when the remaining of 100,000 columns were visited for
 		// each few.
 		scratch := scratchMemory(src, g, columns)
@@ -98,12 +98,12 @@ func (a *applier) fetchAhead(ctx context.Context, src copier.Source, i, g int, c
 }
 
 func scratchMemory(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
-	known := map[int]int64{}
+	byWorkers := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
-		bytes, ok := known[workers]
+		bytes, ok := byWorkers[workers]
 		if !ok {
 			bytes, err = src.Scratch(g, columns, workers)
-			known[workers] = bytes
+			byWorkers[workers] = bytes
 		}
 		return bytes, err
 	}

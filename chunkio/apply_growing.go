@@ -32,12 +32,12 @@ const (
 // growingFile is one file of many row groups that a later run can resume: the output, or the stored rows for it. From
 // time to time a mark after a row group records the footer's entries for the row groups since the last mark.
 type growingFile struct {
-	file        *atomicfile.File
-	recipes     []string // by input: digest of all rows up to its end
-	page        int64    // page size of rows stored for another form
-	every       time.Duration
-	lastMark    time.Time // time of the last mark
-	lastWritten fileMark  // the last row group that this run has written, without a footer
+	file         *atomicfile.File
+	recipes      []string // by input: digest of all rows up to its end
+	page         int64    // page size of rows stored for another form
+	markInterval time.Duration
+	lastMark     time.Time // time of the last mark
+	lastWritten  fileMark  // the last row group that this run has written, without a footer
 
 	resumeOffset int64 // the end of the resumed part
 	footers      [][]byte
@@ -73,9 +73,9 @@ func (a *applier) resumeOne(ctx context.Context, out string, fields []copier.Fie
 }
 
 func (a *applier) openGrowing(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
-	g := &growingFile{every: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
-	if g.every == 0 {
-		g.every = markEvery
+	g := &growingFile{markInterval: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
+	if g.markInterval == 0 {
+		g.markInterval = markEvery
 	}
 	var err error
 	if g.recipes, err = a.inputRecipes(ctx, fields); err != nil {
@@ -167,7 +167,7 @@ func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	if g == nil {
 		return nil
 	}
-	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.every && w.Unmarked() < mostMark {
+	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.Unmarked() < mostMark {
 		return nil
 	}
 	return g.markHere(w)

@@ -73,7 +73,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 	if err != nil {
 		return outputLayout{}, err
 	}
-	taken := make(map[string]string, len(paths))
+	sourceOf := make(map[string]string, len(paths))
 	for _, p := range paths {
 		tree, err := treePath(p)
 		if err != nil {
@@ -88,11 +88,11 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 		if err := place.CheckName(rel); err != nil {
 			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.fileEnding())
 		}
-		if other, ok := taken[rel]; ok {
+		if other, ok := sourceOf[rel]; ok {
 			return outputLayout{}, stream.Usagef("%s and %s would both become %s; apply them one by one, or to one file ({o} FILE%s)",
 				place.Name(other), place.Name(p), place.Name(place.Below(out, rel)), form.fileEnding())
 		}
-		taken[rel], l.place[p] = p, rel
+		sourceOf[rel], l.place[p] = p, rel
 	}
 	return l, nil
 }
@@ -128,11 +128,11 @@ func refuseNonFolder(out string, ofFolder bool, form Form) error {
 		return err
 	}
 	info, err := os.Stat(local)
-	there := err == nil && !info.IsDir()
+	isFile := err == nil && !info.IsDir()
 	switch {
-	case there && ofFolder:
+	case isFile && ofFolder:
 		return stream.Usagef("{o} %s: the output of a folder is a folder, and this is none; name a new folder", out)
-	case there:
+	case isFile:
 		return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.fileEnding())
 	}
 	return nil

@@ -64,7 +64,7 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		Text    string `json:",omitempty"` // of a key
 	}
 	f, e := &a.catalog.files[i], a.catalog.list.entryAt(i)
-	what := struct {
+	content := struct {
 		Maker, Where, Sparse string
 		Form                 Form
 		Fingerprint          string
@@ -79,11 +79,11 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 	texts.Header, texts.Recorded = a.catalog.texts.currentGuesses().Header, false // the header as it was read, by a guess or not
 	rows := a.catalog.texts.rowsByName(a.catalog.fileName(i))
 	if rows != nil || !reflect.DeepEqual(texts, TextOptions{}) {
-		what.Texts = &texts
+		content.Texts = &texts
 	}
 	if rows != nil {
 		for _, c := range rows.table.Columns {
-			what.Kinds = append(what.Kinds, c.Kind)
+			content.Kinds = append(content.Kinds, c.Kind)
 		}
 	}
 	if !place.IsURL(e.path) && !a.catalog.list.isStdin() { // the fingerprint covers all of standard input
@@ -91,30 +91,30 @@ func (a *applier) outputRecipe(i int, columns []copier.Column) (string, error) {
 		if err != nil {
 			return "", stream.Dataf(a.catalog.fileName(i), "%w", err)
 		}
-		what.Modified = info.ModTime().UTC()
+		content.Modified = info.ModTime().UTC()
 	}
 	for _, c := range columns {
-		made := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
+		col := column{Name: c.Name, Kind: c.Kind, Element: c.Element}
 		switch c.Kind {
 		case copier.FromLeaf:
-			made.From = a.catalog.leaves[c.Leaf].Name
+			col.From = a.catalog.leaves[c.Leaf].Name
 			if a.catalog.list.schema != nil { // which may have widened it since
-				made.Text = a.catalog.leaves[c.Leaf].Type
+				col.Text = a.catalog.leaves[c.Leaf].Type
 			}
 		case copier.FromSparse:
-			made.From = a.sparseNumber().Name
+			col.From = a.sparseNumber().Name
 		case copier.FromPartition:
 			text, err := a.catalog.partText(i, c.Part)
 			if err != nil {
 				return "", err
 			}
-			if made.Text = text; a.partitionType(c.Part) != "string" {
-				made.From = a.partitionType(c.Part)
+			if col.Text = text; a.partitionType(c.Part) != "string" {
+				col.From = a.partitionType(c.Part)
 			}
 		}
-		what.Columns = append(what.Columns, made)
+		content.Columns = append(content.Columns, col)
 	}
-	text, err := json.Marshal(what)
+	text, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}

@@ -138,8 +138,8 @@ func (o Options) validate() error {
 	if o.Union && o.Sparse != "" {
 		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
-	for option, asked := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
-		if asked && o.Sparse != "" {
+	for option, isSet := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
+		if isSet && o.Sparse != "" {
 			return stream.Usagef("%v makes features of columns; {sparse} rows have none", stream.Option(option))
 		}
 	}
@@ -262,10 +262,10 @@ func assembleDataset(c *catalog, p *pipe, opt Options, sparse *sparseSpec) (*Dat
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not tell; save it to a file first")
 	}
-	if p != nil && opt.Classes && !p.texts {
+	if p != nil && opt.Classes && !p.keepsTexts {
 		return nil, stream.Usagef("the classes of a stream must be asked for when it is opened; save it to a file first")
 	}
-	if p != nil && opt.Times && !p.texts {
+	if p != nil && opt.Times && !p.keepsTexts {
 		return nil, stream.Usagef("the times of a stream must be asked for when it is opened; save it to a file first")
 	}
 	f, err := resolveFeatures(c, opt, sparse)

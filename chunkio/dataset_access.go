@@ -104,8 +104,8 @@ const footersAhead = 16
 
 // buildCatalog opens the list again if a file turns out to have identifiers in a column that earlier files have as
 // numbers.
-func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, how catalogOptions) (*catalog, error) {
-	how.union = how.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
+func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
+	opt.union = opt.union || list.schema != nil && a.opt.Sparse == "" // a column is null in files that are older than it
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, err
 	}
@@ -113,11 +113,11 @@ func (a *access) buildCatalog(ctx context.Context, list *fileList, f *filter, ho
 	for path := range list.guesses {
 		a.guessedFiles[place.Name(path)] = true
 	}
-	c, err := a.openList(ctx, list, f, how)
+	c, err := a.openList(ctx, list, f, opt)
 	for a.texts.forgetMixedFiles() {
 		a.convertAllRows(ctx, list)
 		a.texts.forgetMixedFiles()
-		c, err = a.openList(ctx, list, f, how)
+		c, err = a.openList(ctx, list, f, opt)
 	}
 	if err == nil {
 		err = a.texts.checkNames(a.opt.Texts)
@@ -147,7 +147,7 @@ func (a *access) convertAllRows(ctx context.Context, list *fileList) {
 
 // openList calls openCatalog with an opener that fetches the ends of objects ahead and parses long footers of local
 // files in parallel.
-func (a *access) openList(ctx context.Context, list *fileList, f *filter, how catalogOptions) (*catalog, error) {
+func (a *access) openList(ctx context.Context, list *fileList, f *filter, opt catalogOptions) (*catalog, error) {
 	within, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -160,9 +160,9 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 		err    error
 	}
 	var queue []chan result
-	held := int64(0) // by the file opened last, an estimate for the next
-	open := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
-		depth := a.parallelFooters(held, memory)
+	lastBytes := int64(0) // by the file opened last, an estimate for the next
+	openNext := func(_ context.Context, _ fileEntry, memory int64, meter *stream.Meter) (format.File, Input, error) {
+		depth := a.parallelFooters(lastBytes, memory)
 		parse := depth > 1
 		if footer := a.lastFooterBytes.Load(); footer > 0 {
 			depth, parse = min(max(memory/8/(footer+footer/8), 1), footersAhead), false
@@ -197,10 +197,10 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 		if r.err != nil {
 			return nil, nil, r.err
 		}
-		held = r.opened.HeldBytes()
+		lastBytes = r.opened.HeldBytes()
 		return r.opened, r.in, nil
 	}
-	c, err := openCatalog(ctx, list, f, open, how)
+	c, err := openCatalog(ctx, list, f, openNext, opt)
 	cancel()
 	for _, q := range queue { // after an error, close the files opened ahead
 		switch r := <-q; {
@@ -212,8 +212,8 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 	}
 	if err == nil {
 		c.open, c.tails, c.texts = a.openEntry, &a.tails, &a.texts
-		if how.union {
-			err = c.decideUnionGroups(ctx, how.memory)
+		if opt.union {
+			err = c.decideUnionGroups(ctx, opt.memory)
 		}
 	}
 	return c, err
@@ -222,11 +222,11 @@ func (a *access) openList(ctx context.Context, list *fileList, f *filter, how ca
 // parallelFooters is the number of footers of local files to parse at once, given the bytes held by the last one:
 // short ones one by one, long ones on all threads, as far as they and their raw bytes take no more than half of the
 // memory. Triples are read while a file is opened, one file after the other.
-func (a *access) parallelFooters(held, memory int64) int64 {
-	if held < longFooter || tripleColumns(a.opt.Sparse) != nil {
+func (a *access) parallelFooters(lastBytes, memory int64) int64 {
+	if lastBytes < longFooter || tripleColumns(a.opt.Sparse) != nil {
 		return 1
 	}
-	return max(min(memory/2/(held+held/2), int64(a.opt.Threads)), 1)
+	return max(min(memory/2/(lastBytes+lastBytes/2), int64(a.opt.Threads)), 1)
 }
 
 func (a *access) openMagic(ctx context.Context, in Input, memory int64) (format.File, error) {

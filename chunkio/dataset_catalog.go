@@ -37,7 +37,7 @@ type catalog struct {
 	spreads       []extremes  // by leaf; nil if not recorded
 	hasMixedTypes bool        // a leaf has different types in different files, or is missing in some
 
-	keys *keyCache // of maps of texts that were read as sparse rows; nil of a stream
+	keyCache *keyCache // of maps of texts that were read as sparse rows; nil of a stream
 }
 
 // file is the catalog's record of one input.
@@ -71,15 +71,15 @@ func (f *file) leafIndex(leaf int) int {
 	return int(f.order[leaf])
 }
 
-// openCatalog reads the footer of every file, one file at a time. If how.skipBad is set, unusable files are left out
+// openCatalog reads the footer of every file, one file at a time. If opt.skipBad is set, unusable files are left out
 // with a warning; if none is usable, it returns the first one's error. A failing store is always an error.
-func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, how catalogOptions) (*catalog, error) {
+func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, opt catalogOptions) (*catalog, error) {
 	b := catalogBuilder{
-		recordsBytes: how.recordsBytes,
-		union:        how.union,
-		isUnused:     how.isUnused,
-		spreads:      how.recordsSpreads,
-		catalog:      &catalog{keys: new(keyCache), firstRefusal: map[int]string{}, open: open, filter: f, list: list.emptyCopy(), warnings: list.warnings},
+		recordsBytes: opt.recordsBytes,
+		union:        opt.union,
+		isUnused:     opt.isUnused,
+		spreads:      opt.recordsSpreads,
+		catalog:      &catalog{keyCache: new(keyCache), firstRefusal: map[int]string{}, open: open, filter: f, list: list.emptyCopy(), warnings: list.warnings},
 		orders:       map[string][]int32{},
 
 		textKeys: map[string]bool{},
@@ -89,14 +89,14 @@ func openCatalog(ctx context.Context, list *fileList, f *filter, open opener, ho
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		err := b.addFile(ctx, list, i, e, how.memory)
+		err := b.addFile(ctx, list, i, e, opt.memory)
 		if err == nil {
 			continue
 		}
 		var tooLittle *stream.MemoryError
 		var usage *stream.UsageError
 		switch {
-		case !how.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
+		case !opt.skipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
 			return nil, err // the files left would not be the requested input
 		case first == nil:
 			first = err
@@ -212,18 +212,18 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 	}
 	b.rows += f.countRows()
 	b.leafCounts = append(b.leafCounts, len(b.leaves))
-	held := opened.HeldBytes()
+	openBytes := opened.HeldBytes()
 	b.files = append(b.files, f)
 	if o, ok := from.(*object); ok {
-		held += int64(len(o.tail))
+		openBytes += int64(len(o.tail))
 		b.list.addObject(o.object)
 		b.hasRemote = true
 	} else {
 		b.list.add(e.path, "", e.size, e.version)
 	}
-	b.openBytes = max(b.openBytes, held)
-	if b.list.keys != nil {
-		b.list.keys.add(list.keys.fileValues(at))
+	b.openBytes = max(b.openBytes, openBytes)
+	if b.list.keyTexts != nil {
+		b.list.keyTexts.add(list.keyTexts.fileValues(at))
 	}
 	return nil
 }

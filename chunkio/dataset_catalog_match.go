@@ -17,24 +17,24 @@ import (
 // beginColumns takes the columns of the dataset from a file: from the first one, and again from the first one with
 // rows, because files without rows count neither with their types nor with columns that they lack or add.
 func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf, names []leafName, keys []string) error {
-	known, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
+	columns, index := make([]format.Leaf, 0, len(leaves)), make(map[leafName]int, len(leaves))
 	refusing, order := map[int]string{}, make([]int32, 0, len(leaves))
 	for i, l := range leaves {
 		if names[i].nth == noColumn {
 			continue
 		}
 		if l.Refused {
-			refusing[len(known)] = path
+			refusing[len(columns)] = path
 		}
-		index[names[i]] = len(known)
-		known, order = append(known, l), append(order, int32(i))
+		index[names[i]] = len(columns)
+		columns, order = append(columns, l), append(order, int32(i))
 	}
 	if b.filter != nil && !b.union && f.countRows() > 0 {
-		if err := b.filter.bindColumns(path, known); err != nil {
+		if err := b.filter.bindColumns(path, columns); err != nil {
 			return err
 		}
 	}
-	if len(known) < len(leaves) {
+	if len(columns) < len(leaves) {
 		f.order = b.internOrder(order)
 	}
 	if len(b.files) > 0 && !slices.Equal(keys, b.keys) {
@@ -44,18 +44,18 @@ func (b *catalogBuilder) beginColumns(path string, f *file, leaves []format.Leaf
 		b.files, b.leafCounts, b.list = nil, nil, b.list.emptyCopy()
 	}
 	for i := range b.files {
-		empty, order := &b.files[i], slices.Repeat([]int32{-1}, len(known))
+		empty, order := &b.files[i], slices.Repeat([]int32{-1}, len(columns))
 		for name, was := range b.index {
-			if at, ok := index[name]; ok && mayBeOneColumn(known[at], b.leaves[was]) {
+			if at, ok := index[name]; ok && mayBeOneColumn(columns[at], b.leaves[was]) {
 				order[at] = int32(empty.leafIndex(was))
 			}
 		}
-		empty.order, b.leafCounts[i] = b.internOrder(order), len(known)
+		empty.order, b.leafCounts[i] = b.internOrder(order), len(columns)
 	}
 	if len(b.files) == 0 {
 		b.keys, b.partValues = keys, make([][]string, len(keys))
 	}
-	b.leaves, b.index, b.firstRefusal, b.firstFile = known, index, refusing, len(b.files)
+	b.leaves, b.index, b.firstRefusal, b.firstFile = columns, index, refusing, len(b.files)
 	return nil
 }
 
@@ -92,24 +92,24 @@ func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []
 	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false
 	}
-	shared, of := 0, len(names)
+	shared, total := 0, len(names)
 	for _, n := range names {
 		if _, ok := b.index[n]; ok {
 			shared++
 		}
 	}
 	if guess {
-		of = len(b.leaves)
+		total = len(b.leaves)
 	}
-	if 2*shared >= of {
+	if 2*shared >= total {
 		return false
 	}
 	if guess {
-		b.skipGuess(path, fmt.Errorf("it has %d of the %d columns of %s", shared, of, b.fileName(b.firstFile)))
+		b.skipGuess(path, fmt.Errorf("it has %d of the %d columns of %s", shared, total, b.fileName(b.firstFile)))
 		return true
 	}
 	for i := range b.files {
-		b.skipGuess(b.fileName(i), fmt.Errorf("it has %d of the %d columns of %s", shared, of, path))
+		b.skipGuess(b.fileName(i), fmt.Errorf("it has %d of the %d columns of %s", shared, total, path))
 	}
 	b.files, b.leafCounts, b.list, b.rows, b.maxGroup, b.catalog.spreads = nil, nil, b.list.emptyCopy(), 0, 0, nil
 	f.start = 0
@@ -145,11 +145,11 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 			order, added, sameOrder = append(order, int32(i)), append(added, i), false
 			continue
 		case !ok:
-			what := "%s has no such column"
+			message := "%s has no such column"
 			if names[i].nth > 0 {
-				what = "%s has fewer columns of this name"
+				message = "%s has fewer columns of this name"
 			}
-			return nil, nil, withUnionRemedy(errMismatch(path, l.Name, what, reference))
+			return nil, nil, withUnionRemedy(errMismatch(path, l.Name, message, reference))
 		}
 		if !mayBeOneColumn(l, b.leaves[at]) {
 			e := errMismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.leaves[at].Type, reference)
@@ -161,11 +161,11 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	}
 	for at, i := range order {
 		if i < 0 && !b.union {
-			what := "this file lacks the column, %s has it"
+			message := "this file lacks the column, %s has it"
 			if sharesName(b.leaves[at]) {
-				what = "this file has fewer columns of this name than %s"
+				message = "this file has fewer columns of this name than %s"
 			}
-			return nil, nil, withUnionRemedy(errMismatch(path, b.leaves[at].Name, what, reference))
+			return nil, nil, withUnionRemedy(errMismatch(path, b.leaves[at].Name, message, reference))
 		}
 	}
 	if sameOrder {
@@ -249,8 +249,8 @@ func (b *catalogBuilder) internOrder(order []int32) []int32 {
 	for _, i := range order {
 		key = append(key, byte(i), byte(i>>8), byte(i>>16), byte(i>>24))
 	}
-	if known, ok := b.orders[string(key)]; ok {
-		return known
+	if stored, ok := b.orders[string(key)]; ok {
+		return stored
 	}
 	b.orders[string(key)] = order
 	return order

@@ -28,17 +28,17 @@ const mostCategoryBytes = 256
 
 func addCategories(entries []entry, e entry, c *Category) []entry {
 	if c.Why != "" {
-		what, remedy := e.typ, ""
+		kind, remedy := e.typ, ""
 		switch {
 		case e.typ == "string":
-			what = "text"
+			kind = "text"
 		case e.why == "":
-			what, remedy = "a number", "; not named as categories, it is a feature"
+			kind, remedy = "a number", "; not named as categories, it is a feature"
 		}
-		e.why, e.refused = what+" of "+c.Why+remedy, false
+		e.why, e.isRefused = kind+" of "+c.Why+remedy, false
 		return append(entries, e)
 	}
-	e.why, e.refused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
+	e.why, e.isRefused, e.list, e.block, e.nulls = "", false, e.flat, e.flat, 0
 	e.typ = stream.CategoryType
 	e.derivation, e.width = &derivation{categories: make(map[string]int32, len(c.Values))}, len(c.Values)
 	for k, value := range c.Values {
@@ -63,7 +63,7 @@ func (d *Dataset) Categories(ctx context.Context, columns []string, most int) ([
 	counts := make([]*categoryCount, len(leaves))
 	scratch := int64(1)
 	for k, l := range leaves {
-		counts[k] = &categoryCount{leaf: l, most: most, seen: map[string]struct{}{}}
+		counts[k] = &categoryCount{leaf: l, limit: most, seen: map[string]struct{}{}}
 		scratch = max(scratch, d.catalog.leaves[l].TextScratch)
 	}
 	used := d.catalog.memoryBytes() + d.catalog.openBytes
@@ -114,9 +114,9 @@ func (d *Dataset) categoryLeaves(columns []string) (leaves []int, err error) {
 
 // categoryCount collects the distinct values of one column.
 type categoryCount struct {
-	leaf, most int
-	seen       map[string]struct{}
-	why        string // the reason that it is no column of categories
+	leaf, limit int
+	seen        map[string]struct{}
+	why         string // the reason that it is no column of categories
 }
 
 var errTooMany = errors.New("too many categories")
@@ -198,8 +198,8 @@ func (c *categoryCount) whyNoCategory(size int) string {
 	switch {
 	case size > mostCategoryBytes:
 		return fmt.Sprintf("values longer than %d bytes", mostCategoryBytes)
-	case len(c.seen) == c.most:
-		return fmt.Sprintf("more than %d distinct values", c.most)
+	case len(c.seen) == c.limit:
+		return fmt.Sprintf("more than %d distinct values", c.limit)
 	}
 	return ""
 }

@@ -68,7 +68,7 @@ func labelColumnRead(c *catalog, entries []entry, name string) (*columnRead, err
 	for _, e := range entries {
 		switch {
 		case !e.name().matches(name):
-		case e.refused:
+		case e.isRefused:
 			return nil, errUndecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].List:
 			return nil, stream.Usagef("{label} %s: a list is no class", name)

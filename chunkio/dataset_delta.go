@@ -145,7 +145,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 	}
 	list := &fileList{
 		table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
-		schema: s.Schema, keys: newKeyTexts(s.Partitions),
+		schema: s.Schema, keyTexts: newKeyTexts(s.Partitions),
 	}
 	scope, err := place.NewScope(name, []string{arg}, a.opt.Allow)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *access) expandDelta(ctx context.Context, arg string) (*fileList, error)
 				values[k] = *v
 			}
 		}
-		list.keys.add(values)
+		list.keyTexts.add(values)
 	}
 	return list, nil
 }
@@ -213,7 +213,7 @@ func (l *fileList) applySchema(path string, leaves []format.Leaf, names []leafNa
 			at = []string{leaf.Name}
 		}
 		typ, ok := l.schema.Find(at)
-		if !ok || slices.ContainsFunc(l.keys.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
+		if !ok || slices.ContainsFunc(l.keyTexts.keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
 			names[i].nth = noColumn
 			continue
 		}
@@ -283,10 +283,10 @@ func (b *catalogBuilder) orderByTable() {
 		}
 	}
 	b.firstRefusal = refusing
-	if known := b.catalog.spreads; known != nil {
+	if spreads := b.catalog.spreads; spreads != nil {
 		b.catalog.spreads = permute(order, func(leaf int) extremes {
-			if leaf < len(known) {
-				return known[leaf]
+			if leaf < len(spreads) {
+				return spreads[leaf]
 			}
 			return extremes{}
 		})

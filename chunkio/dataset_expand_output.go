@@ -19,7 +19,7 @@ import (
 // finder is an input that is searched for files when it is read: a folder or a glob. An output among these files
 // would be read as input the next time.
 type finder struct {
-	arg          string
+	argument     string
 	folder       string // the place of arg itself, or the fixed part of its pattern
 	pattern      string // of paths below the folder; empty if all its data files are taken
 	matchesFiles bool   // the pattern matches files, which are taken; else it matches folders, whose data files are taken
@@ -29,11 +29,11 @@ type finder struct {
 // logFinder finds the log of a Delta table: any file in it may change the table.
 func logFinder(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
-	return finder{arg: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
+	return finder{argument: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
 }
 
 func newFinder(arg string, found *fileList, paths []string) (f finder, ok bool) {
-	f = finder{arg: arg, folder: arg}
+	f = finder{argument: arg, folder: arg}
 	if !store.IsURL(arg) {
 		local, err := place.Local(arg)
 		if err != nil || len(paths) == 0 || paths[0] == local {
@@ -98,11 +98,11 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 		switch {
 		case !taken:
 		case f.pattern != "":
-			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.arg))
+			return stream.Usagef("{o} %s: the input %s matches this as well and would take it in the next time; name a place that it does not match", place.Name(out), place.Name(f.argument))
 		default:
 			dir, base := path.Split(rel)
 			return stream.Usagef("{o} %s: this lies in the input %s, which would take it in the next time; name a place outside of that, or one that begins with _ or ., as %s",
-				place.Name(out), place.Name(f.arg), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
+				place.Name(out), place.Name(f.argument), place.Name(place.Below(f.folder, filepath.FromSlash(dir+"_"+base))))
 		}
 	}
 	return nil

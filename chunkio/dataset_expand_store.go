@@ -133,12 +133,12 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 			return nil, err
 		}
 	}
-	taken := files
+	chosen := files
 	if files.count == 0 {
-		taken = below
+		chosen = below
 	}
-	table := tableCovering(taken, loc.WithKey(prefix), roots)
-	if table == nil && taken.count > 0 { // a table whose root is above the prefix
+	table := tableCovering(chosen, loc.WithKey(prefix), roots)
+	if table == nil && chosen.count > 0 { // a table whose root is above the prefix
 		table = a.enclosingTableInStore(ctx, loc.WithKey(prefix))
 	}
 	switch {

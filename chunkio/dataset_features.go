@@ -77,7 +77,7 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 	}
 	left := 0
 	for i, e := range entries {
-		if why[i] != "" || e.refused {
+		if why[i] != "" || e.isRefused {
 			left++
 		}
 	}
@@ -86,7 +86,7 @@ func resolveFeatures(c *catalog, opt Options, sparse *sparseSpec) (*features, er
 		switch {
 		case why[i] != "":
 			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: why[i], Column: e.position()})
-		case e.refused:
+		case e.isRefused:
 			f.leftOut = append(f.leftOut, stream.LeftOut{Name: e.flat, Why: e.why, Column: e.position()})
 			if f.refusal == nil {
 				f.refusal = errUndecodable(c, e)
@@ -165,7 +165,7 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
-		case e.why != "" && e.why != SharedName && !e.refused:
+		case e.why != "" && e.why != SharedName && !e.isRefused:
 			why[i] = e.why
 		case sparse != nil && e.leaf != sparse.values:
 			why[i] = "beside the sparse lists"
@@ -307,7 +307,7 @@ func weightColumnRead(c *catalog, entries []entry, name string) (*columnRead, er
 	for _, e := range entries {
 		switch {
 		case e.flat != name:
-		case e.refused:
+		case e.isRefused:
 			return nil, errUndecodable(c, e)
 		case e.why != "":
 			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.why)
@@ -328,7 +328,7 @@ func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, 
 	for _, e := range entries {
 		var one columnRead
 		switch {
-		case !e.name().matches(name) || e.refused:
+		case !e.name().matches(name) || e.isRefused:
 			continue
 		case e.flat == name && e.why == "" && e.derivation == nil:
 			one = newRead(e, entryWidth(c, e, nil))

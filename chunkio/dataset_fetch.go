@@ -28,16 +28,16 @@ const (
 	fetchesAtOnce = 8
 )
 
-// mergeExtents joins the extents of a file of the given size into ranges, in order, across gaps of at most gap bytes.
+// mergeExtents joins the extents of a file of the given size into ranges, in order, across gaps of at most maxGap bytes.
 // It drops extents outside the file, which only a damaged file has: their reader reports them.
-func mergeExtents(extents []format.Extent, size, gap int64) []format.Extent {
+func mergeExtents(extents []format.Extent, size, maxGap int64) []format.Extent {
 	extents = slices.DeleteFunc(slices.Clone(extents), func(e format.Extent) bool {
 		return e.Size <= 0 || e.At < 0 || e.At > size || e.Size > size-e.At
 	})
 	slices.SortFunc(extents, func(a, b format.Extent) int { return cmp.Compare(a.At, b.At) })
 	var ranges []format.Extent
 	for _, e := range extents {
-		if n := len(ranges) - 1; n >= 0 && e.At-(ranges[n].At+ranges[n].Size) <= gap {
+		if n := len(ranges) - 1; n >= 0 && e.At-(ranges[n].At+ranges[n].Size) <= maxGap {
 			ranges[n].Size = max(ranges[n].Size, e.At+e.Size-ranges[n].At)
 			continue
 		}
@@ -64,9 +64,9 @@ func splitRange(r format.Extent, most int64) []format.Extent {
 
 // fetcher fetches the ranges of row groups before they are read.
 type fetcher struct {
-	slots   chan struct{} // a token for every request under way
-	piece   int64         // bytes of a request into scratch files; 0 if ranges go to memory
-	scratch *scratch.Space
+	slots      chan struct{} // a token for every request under way
+	pieceBytes int64         // bytes of a request into scratch files; 0 if ranges go to memory
+	scratch    *scratch.Space
 
 	mu    sync.Mutex
 	spare [][]byte // reused: garbage of their size would count twice
@@ -74,7 +74,7 @@ type fetcher struct {
 
 // newFetcher fetches to memory, or in pieces to scratch files if piece is not 0.
 func newFetcher(piece int64, space *scratch.Space) *fetcher {
-	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), piece: piece, scratch: space}
+	return &fetcher{slots: make(chan struct{}, fetchesAtOnce), pieceBytes: piece, scratch: space}
 }
 
 // groupFetch holds the ranges of one row group, fetched or under way.
@@ -148,8 +148,8 @@ func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Ex
 	ctx, cancel := context.WithCancel(ctx)
 	g := &groupFetch{object: o, wanted: wanted, cancel: cancel, fetcher: f}
 	most := int64(mostRequestBytes)
-	if f.piece > 0 {
-		most = f.piece
+	if f.pieceBytes > 0 {
+		most = f.pieceBytes
 		total := format.Bytes(ranges)
 		if total > 0 {
 			var err error
@@ -169,7 +169,7 @@ func (f *fetcher) startFetch(ctx context.Context, o *object, extents []format.Ex
 	o.mu.Lock()
 	o.fetches = append(o.fetches, g)
 	o.mu.Unlock()
-	if f.piece > 0 {
+	if f.pieceBytes > 0 {
 		g.wait.Go(func() { g.fetchToScratch(ctx) })
 		return g, nil
 	}
@@ -201,7 +201,7 @@ func (f *fetcher) fetchToMemory(ctx context.Context, g *groupFetch, p *rangeRequ
 }
 
 func (g *groupFetch) fetchToScratch(ctx context.Context) {
-	buffer := g.fetcher.takeBuffer(int(g.fetcher.piece))
+	buffer := g.fetcher.takeBuffer(int(g.fetcher.pieceBytes))
 	defer g.fetcher.giveBackBuffer(buffer)
 	var err error
 	for _, p := range g.requests {

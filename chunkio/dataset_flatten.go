@@ -24,24 +24,24 @@ type entry struct {
 
 // origin is the leaf or partition column that entries are elements of, or are derived from, with their common facts.
 type origin struct {
-	leaf, part int
-	list       string // the name that means all entries; empty for a column by itself
-	typ        string
-	nulls      int64
-	why        string      // the reason that they can be no features, unless the options leave them out
-	refused    bool        // they would be features, but cannot be decoded; the reason is in why
-	derivation *derivation // how they are derived from the leaf's texts; nil if they are not
-	width      int         // then the number of entries
-	index      bool        // the leaf is the index of a data frame
-	block      string      // the leaf that they and others are derived from: stream.Column.Block
-	at         stream.Position
+	leaf, part     int
+	list           string // the name that means all entries; empty for a column by itself
+	typ            string
+	nulls          int64
+	why            string      // the reason that they can be no features, unless the options leave them out
+	isRefused      bool        // they would be features, but cannot be decoded; the reason is in why
+	derivation     *derivation // how they are derived from the leaf's texts; nil if they are not
+	width          int         // then the number of entries
+	index          bool        // the leaf is the index of a data frame
+	block          string      // the leaf that they and others are derived from: stream.Column.Block
+	columnPosition stream.Position
 }
 
 // position is the place of an entry in the input. A derived feature has the position of its column.
 func (e *entry) position() stream.Position {
-	i, known := e.at.Index()
+	i, known := e.columnPosition.Index()
 	if !known || e.list == "" || e.derivation != nil {
-		return e.at
+		return e.columnPosition
 	}
 	return stream.PositionAt(i + e.element)
 }
@@ -86,14 +86,14 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 				at++
 			}
 		}
-		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, refused: l.Refused, index: l.Index, at: positionOf(i, at+l.Before, sparse)}
+		origins[i] = origin{leaf: i, part: -1, typ: l.Type, nulls: l.Nulls, why: l.Why, isRefused: l.Refused, index: l.Index, columnPosition: positionOf(i, at+l.Before, sparse)}
 		at += positionCount(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
 			origins[i].nulls = -1 // the metadata does not count these numbers as nulls
 		}
 		e := entry{origin: &origins[i], flat: l.Name}
 		if sparse != nil && i == sparse.values {
-			e.why, e.refused = "", l.Refused
+			e.why, e.isRefused = "", l.Refused
 			if sparse.features == 0 {
 				e.why = "no row has an entry"
 			}
@@ -121,8 +121,8 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			e.nulls = -1 // the metadata counts only the nulls of the whole list
 		}
 		names := elementNames(l.Name, width)
-		if sparse != nil && i == sparse.values && sparse.keys != nil {
-			names = sparse.keys.featureNames(l.Name)
+		if sparse != nil && i == sparse.values && sparse.mapKeys != nil {
+			names = sparse.mapKeys.featureNames(l.Name)
 		}
 		for k, name := range names {
 			e.flat, e.element = name, k
@@ -134,9 +134,9 @@ func flattenColumns(c *catalog, opt Options, sparse *sparseSpec) ([]entry, error
 			places[i] = at
 			at++
 		}
-		of := &origins[len(c.leaves)+i]
-		*of = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, at: positionOf(-1, places[i], sparse)}
-		entries = append(entries, entry{origin: of, flat: p.key})
+		o := &origins[len(c.leaves)+i]
+		*o = origin{leaf: -1, part: i, typ: "partition key", nulls: -1, why: p.why, columnPosition: positionOf(-1, places[i], sparse)}
+		entries = append(entries, entry{origin: o, flat: p.key})
 	}
 	if opt.Indicators {
 		entries = addIndicators(entries, opt)
@@ -242,8 +242,8 @@ func errNameClash(c *catalog, e entry) error {
 // extremes are bounds of the numbers of a leaf, from the statistics of row groups: all numbers except NaN lie between
 // them.
 type extremes struct {
-	low, high      float64
-	known, unknown bool // the ends of some groups are known; the ends of one are not
+	low, high             float64
+	hasBounds, hasUnknown bool // the ends of some groups are known; the ends of one are not
 }
 
 func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
@@ -253,21 +253,21 @@ func (b *catalogBuilder) addSpreads(opened format.File, f *file) {
 	if b.rows == 0 { // the columns of files without rows do not count
 		b.catalog.spreads = nil
 	}
-	known, ok := opened.(format.Bounded)
+	bounded, ok := opened.(format.Bounded)
 	for at := range b.leaves {
 		if at == len(b.catalog.spreads) {
 			b.catalog.spreads = append(b.catalog.spreads, extremes{})
 		}
 		s, here := &b.catalog.spreads[at], f.leafIndex(at)
 		for g, rows := range f.groups {
-			if here < 0 || rows == 0 || s.unknown {
+			if here < 0 || rows == 0 || s.hasUnknown {
 				continue
 			}
 			if !ok || !leafKind(b.leaves[at]).Numeric() && b.leaves[at].Type != "bool" {
-				s.unknown = true
+				s.hasUnknown = true
 				continue
 			}
-			s.addBounds(known.Bounds(g, here))
+			s.addBounds(bounded.Bounds(g, here))
 		}
 	}
 }
@@ -276,9 +276,9 @@ func (s *extremes) addBounds(b format.Bounds) {
 	switch {
 	case b.Nulls == b.Rows:
 	case !b.Min.Known || !b.Max.Known || math.IsInf(b.Min.Number, 0) || math.IsInf(b.Max.Number, 0):
-		s.unknown = true
-	case !s.known:
-		s.low, s.high, s.known = b.Min.Number, b.Max.Number, true
+		s.hasUnknown = true
+	case !s.hasBounds:
+		s.low, s.high, s.hasBounds = b.Min.Number, b.Max.Number, true
 	default:
 		s.low, s.high = min(s.low, b.Min.Number), max(s.high, b.Max.Number)
 	}
@@ -301,7 +301,7 @@ func (c *catalog) constantReason(e *entry) string {
 	switch {
 	case l.Nulls == c.rows:
 		return "no value observed" + missing
-	case s.known && !s.unknown && s.low == s.high:
+	case s.hasBounds && !s.hasUnknown && s.low == s.high:
 		return fmt.Sprintf("constant (%s %s)%s", strconv.FormatFloat(s.low+0, 'g', -1, 64), within, missing)
 	}
 	return ""

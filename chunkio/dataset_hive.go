@@ -67,10 +67,10 @@ func hiveParts(path string) (keys, values []string, err error) {
 
 // partitionValues returns the partition values of file i, from its path, the log of its table or its plan.
 func (l *fileList) partitionValues(i int, path string) (keys, values []string, err error) {
-	if l.keys == nil {
+	if l.keyTexts == nil {
 		return hiveParts(path)
 	}
-	return l.keys.keys, l.keys.fileValues(i), nil
+	return l.keyTexts.keys, l.keyTexts.fileValues(i), nil
 }
 
 // keyTexts are the partition values of a list of files that come from a table's log or a plan, not from paths.
@@ -267,11 +267,11 @@ func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 }
 
 func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
-	known, ok := c.file.(format.Bounded)
+	bounded, ok := c.file.(format.Bounded)
 	if !ok {
 		return false
 	}
-	b := known.Bounds(g, c.leaf)
+	b := bounded.Bounds(g, c.leaf)
 	switch {
 	case c.isNull():
 		return b.Nulls == b.Rows

@@ -37,7 +37,7 @@ type fileList struct {
 	finders  []finder        // the folders and globs that contain the files
 	lists    []string        // the @lists that named them, without the @
 	guesses  map[string]bool // paths in folders that are data only by the shape of their lines
-	keys     *keyTexts       // partition values from a table's log or a plan; nil if paths have them
+	keyTexts *keyTexts       // partition values from a table's log or a plan; nil if paths have them
 	warnings []stream.Text
 }
 
@@ -77,8 +77,8 @@ func newLocalList(paths []string) *fileList {
 
 func (l *fileList) emptyCopy() *fileList {
 	e := &fileList{table: l.table, schema: l.schema, plan: l.plan, finders: l.finders, lists: l.lists, guesses: l.guesses, warnings: l.warnings}
-	if l.keys != nil {
-		e.keys = newKeyTexts(l.keys.keys)
+	if l.keyTexts != nil {
+		e.keyTexts = newKeyTexts(l.keyTexts.keys)
 	}
 	return e
 }
@@ -112,19 +112,19 @@ func appendVersion(b []byte, version string) []byte {
 // listReader reads the records of a list.
 type listReader struct {
 	*fileList
-	at   int
-	name []byte
+	offset int
+	name   []byte
 }
 
 func (r *listReader) readNumber() int {
-	v, n := binary.Uvarint(r.records[r.at:])
-	r.at += n
+	v, n := binary.Uvarint(r.records[r.offset:])
+	r.offset += n
 	return int(v)
 }
 
 func (r *listReader) readBytes(n int) []byte {
-	b := r.records[r.at : r.at+n]
-	r.at += n
+	b := r.records[r.offset : r.offset+n]
+	r.offset += n
 	return b
 }
 
@@ -146,7 +146,7 @@ func (r *listReader) readRecord() (query int, size int64, version string) {
 
 // entryAt returns entry i, at the cost of reading up to 16 records.
 func (l *fileList) entryAt(i int) fileEntry {
-	r := listReader{fileList: l, at: l.blocks[i/listBlock]}
+	r := listReader{fileList: l, offset: l.blocks[i/listBlock]}
 	for range i % listBlock {
 		r.readRecord()
 	}
@@ -181,8 +181,8 @@ func (l *fileList) sourcePaths() []string { return append(l.paths(), l.lists...)
 
 func (l *fileList) memoryBytes() int64 {
 	n := int64(cap(l.records) + 8*cap(l.blocks))
-	if l.keys != nil {
-		n += 16 * int64(l.count*len(l.keys.keys))
+	if l.keyTexts != nil {
+		n += 16 * int64(l.count*len(l.keyTexts.keys))
 	}
 	return n
 }
@@ -234,17 +234,17 @@ func mergeLists(lists []*fileList) (merged *fileList, twice string) {
 }
 
 func (l *fileList) filterEntries(wanted func(i int, path string) bool) *fileList {
-	kept := l.emptyCopy()
+	filtered := l.emptyCopy()
 	r := listReader{fileList: l}
 	for i := range l.count {
 		query, size, version := r.readRecord()
 		if !wanted(i, string(r.name)+l.queries[query]) {
 			continue
 		}
-		kept.add(string(r.name), l.queries[query], size, version)
-		if l.keys != nil {
-			kept.keys.add(l.keys.fileValues(i))
+		filtered.add(string(r.name), l.queries[query], size, version)
+		if l.keyTexts != nil {
+			filtered.keyTexts.add(l.keyTexts.fileValues(i))
 		}
 	}
-	return kept
+	return filtered
 }

@@ -59,7 +59,7 @@ func timeParts(l format.Leaf, opt Options) []string {
 
 func addTimeEntries(entries []entry, e entry, parts []string) []entry {
 	names, _ := timeCircles(format.Leaf{Type: e.typ})
-	e.why, e.refused, e.list, e.block = "", false, e.flat, e.flat
+	e.why, e.isRefused, e.list, e.block = "", false, e.flat, e.flat
 	e.derivation, e.width = &derivation{circles: names}, len(parts)
 	for k, name := range parts {
 		e.flat, e.element = name, k
@@ -94,7 +94,7 @@ func addIndicators(entries []entry, opt Options) []entry {
 			continue
 		}
 		if e.origin != before {
-			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", derivation: e.derivation, width: e.width, index: e.index, at: e.at}
+			before, of = e.origin, &origin{leaf: e.leaf, part: -1, list: e.list, typ: "bool", derivation: e.derivation, width: e.width, index: e.index, columnPosition: e.columnPosition}
 		}
 		entries = append(entries, entry{origin: of, flat: IndicatorOf(e.flat), element: e.element, subject: i + 1})
 	}
@@ -102,7 +102,7 @@ func addIndicators(entries []entry, opt Options) []entry {
 }
 
 func (e *entry) mayBeMissing() bool {
-	return e.leaf >= 0 && e.why == "" && !e.refused && e.nulls != 0 && (e.block == "" || e.element == 0 && e.typ != stream.CategoryType)
+	return e.leaf >= 0 && e.why == "" && !e.isRefused && e.nulls != 0 && (e.block == "" || e.element == 0 && e.typ != stream.CategoryType)
 }
 
 func countDerived(c *catalog, opt Options, columns int) int {

@@ -22,8 +22,8 @@ type object struct {
 	client *store.Client
 	object store.Object
 
-	mu      sync.RWMutex
-	opening bool // until its openingData is complete
+	mu        sync.RWMutex
+	isOpening bool // until its openingData is complete
 	openingData
 	fetches    []*groupFetch
 	lastRead   []byte // bytes of the last separate request
@@ -39,8 +39,8 @@ type openingData struct {
 }
 
 type excerpt struct {
-	at   int64
-	data []byte
+	offset int64
+	data   []byte
 }
 
 func (k *openingData) memoryBytes() int64 {
@@ -52,15 +52,15 @@ func (k *openingData) memoryBytes() int64 {
 }
 
 func (k *openingData) headFrom(at int64) []byte {
-	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at }) - 1
-	if i < 0 || at >= k.heads[i].at+int64(len(k.heads[i].data)) {
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > at }) - 1
+	if i < 0 || at >= k.heads[i].offset+int64(len(k.heads[i].data)) {
 		return nil
 	}
-	return k.heads[i].data[at-k.heads[i].at:]
+	return k.heads[i].data[at-k.heads[i].offset:]
 }
 
 func (k *openingData) addHead(at int64, data []byte) {
-	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].at > at })
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > at })
 	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
 }
 
@@ -79,7 +79,7 @@ func (a *access) openObject(ctx context.Context, e fileEntry, memory int64) (*ob
 	if err != nil {
 		return nil, err
 	}
-	o := &object{ctx: ctx, client: a.client, opening: true, headsMost: a.tails.limit, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
+	o := &object{ctx: ctx, client: a.client, isOpening: true, headsMost: a.tails.limit, object: store.Object{Location: loc, Size: e.size, Version: e.version}}
 	if e.version == "" {
 		if o.object, err = a.client.Stat(ctx, loc); err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (a *access) keepFooter(o *object) error {
 	if o.object.Version == "" || !a.tails.remember(o.versionEntry(), o.openingData) {
 		o.heads = nil
 	}
-	o.opening = false
+	o.isOpening = false
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (o *object) readSome(p []byte, at int64) (int, error) {
 		o.mu.RUnlock()
 		return copy(p, head), nil
 	}
-	opening := o.opening
+	opening := o.isOpening
 	if i := at - o.lastReadAt; i >= 0 && i < int64(len(o.lastRead)) {
 		n := copy(p, o.lastRead[i:])
 		o.mu.RUnlock()

@@ -18,13 +18,13 @@ func newPlanList(h planfile.Header, plan string) *fileList {
 	list := &fileList{table: h.Table, plan: plan, warnings: stream.PlainTexts(h.Warnings)}
 	switch {
 	case h.Catalog != nil:
-		list.keys = newKeyTexts(nil)
+		list.keyTexts = newKeyTexts(nil)
 		for _, p := range h.Catalog.Partitions {
-			list.keys.keys = append(list.keys.keys, p.Key)
-			list.keys.texts = append(list.keys.texts, nil)
+			list.keyTexts.keys = append(list.keyTexts.keys, p.Key)
+			list.keyTexts.texts = append(list.keyTexts.texts, nil)
 		}
 	case len(h.Keys) > 0 || h.Table != nil:
-		list.keys = newKeyTexts(h.Keys)
+		list.keyTexts = newKeyTexts(h.Keys)
 	}
 	return list
 }
@@ -70,11 +70,11 @@ func (l *fileList) addPlanFile(f planfile.File) error {
 		return err
 	case f.Bytes < 0 || f.Bytes == 0 && f.Version != "":
 		return fmt.Errorf("%s: a file of %d bytes", place.Name(f.Path), f.Bytes)
-	case l.keys != nil && len(f.Keys) != len(l.keys.keys):
-		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keys.keys))
+	case l.keyTexts != nil && len(f.Keys) != len(l.keyTexts.keys):
+		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.Name(f.Path), len(f.Keys), len(l.keyTexts.keys))
 	}
-	if l.keys != nil {
-		l.keys.add(f.Keys)
+	if l.keyTexts != nil {
+		l.keyTexts.add(f.Keys)
 	}
 	size := f.Bytes
 	if size == 0 { // the plan has no size

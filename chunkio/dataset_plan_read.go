@@ -102,7 +102,7 @@ func (t *planLoader) loadCatalog(f *filter) (*catalog, error) {
 		return nil, err
 	}
 	c := &catalog{
-		keys:         new(keyCache),
+		keyCache:     new(keyCache),
 		firstRefusal: map[int]string{}, list: t.list, rows: h.Rows, openBytes: h.Catalog.OpenBytes,
 		warnings: t.list.warnings, open: t.openEntry, tails: &t.tails, texts: &t.texts, hasRemote: h.Catalog.Far, filter: f,
 	}

@@ -33,7 +33,7 @@ func formatByName(name string) intake.Format {
 
 // scratchRows is a file of rows that was written to a scratch file, as Parquet.
 type scratchRows struct {
-	at      io.ReaderAt
+	reader  io.ReaderAt
 	table   *intake.Table
 	packing string // compression of the original file
 }
@@ -81,7 +81,7 @@ func (t *scratchInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
 
 // ReadAt implements Input.
 func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
-	n, err := t.rows.at.ReadAt(p, at)
+	n, err := t.rows.reader.ReadAt(p, at)
 	if c, ok := t.Input.(*countingInput); ok {
 		if m := c.meter.Load(); m != nil {
 			m.Bytes.Add(int64(n))
@@ -105,8 +105,8 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 	t := &a.texts
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := t.rows[in.Name()]
-	if known == nil {
+	rows := t.rows[in.Name()]
+	if rows == nil {
 		from := intake.Input{Name: in.Name(), Format: kind, Open: func() (io.ReadCloser, error) {
 			return decompress(in.Name(), sequentialReader(in), packing)
 		}}
@@ -114,16 +114,16 @@ func (a *access) openRows(ctx context.Context, in Input, kind intake.Format, pac
 			from.At, from.Bytes = in, in.Size()
 		}
 		var err error
-		if known, err = a.convertRows(ctx, from, memory); err != nil {
+		if rows, err = a.convertRows(ctx, from, memory); err != nil {
 			return nil, err
 		}
-		known.packing = packing
+		rows.packing = packing
 		if t.rows == nil {
 			t.rows = map[string]*scratchRows{}
 		}
-		t.rows[in.Name()] = known
+		t.rows[in.Name()] = rows
 	}
-	return known.openParquet(in, memory)
+	return rows.openParquet(in, memory)
 }
 
 // requestBytes is the size of a request for the bytes of an object of rows.
@@ -146,12 +146,12 @@ func decompress(name string, from io.Reader, packing string) (io.ReadCloser, err
 }
 
 func (a *access) convertRows(ctx context.Context, from intake.Input, memory int64) (*scratchRows, error) {
-	open := from.Open
+	openInput := from.Open
 	from.Open = func() (io.ReadCloser, error) {
-		r, err := open()
+		r, err := openInput()
 		return &meteredReader{r, a.opt.Meter}, err
 	}
-	ended := a.notifyConversion(from.Name)
+	endConversion := a.notifyConversion(from.Name)
 	settled := &a.texts.header
 	if a.guessedFiles[from.Name] {
 		settled = &a.texts.guessedHeader
@@ -162,7 +162,7 @@ func (a *access) convertRows(ctx context.Context, from intake.Input, memory int6
 		write, where = a.direct.writeToOutput, " of Parquet"
 	}
 	rows, err := write(ctx, from, opt)
-	ended(err)
+	endConversion(err)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (a *access) writeToScratch(ctx context.Context, from intake.Input, opt inta
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
-	return &scratchRows{at: spool, table: table}, nil
+	return &scratchRows{reader: spool, table: table}, nil
 }
 
 func (a *access) notifyConversion(name string) (ended func(error)) {

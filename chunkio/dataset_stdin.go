@@ -160,7 +160,7 @@ func peekHead(from *bufio.Reader) ([]byte, error) {
 	return head, nil
 }
 
-func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, how catalogOptions) (c *catalog, once io.Reader, err error) {
+func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f *filter, opt catalogOptions) (c *catalog, once io.Reader, err error) {
 	if err := a.opt.Texts.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -169,7 +169,7 @@ func (a *access) openStdin(ctx context.Context, in io.Reader, list *fileList, f 
 	if once, err = s.storeOrStream(ctx, a); err != nil || once != nil {
 		return nil, once, err
 	}
-	if c, err = openCatalog(ctx, list, f, s.open, how); err == nil {
+	if c, err = openCatalog(ctx, list, f, s.open, opt); err == nil {
 		c.texts = s.texts
 		err = s.texts.checkNames(a.opt.Texts)
 	}
@@ -190,7 +190,7 @@ func (a *access) keepStdin(ctx context.Context, s stdinFormat) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.at, in.size, table = rows.at, rows.table.Bytes, rows.table
+		in.reader, in.size, table = rows.reader, rows.table.Bytes, rows.table
 	} else if err = a.saveStdin(ctx, io.TeeReader(s.from, digest), in); err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 	if err != nil {
 		return err
 	}
-	ended := a.notifyConversion(ipc.StreamName)
+	endConversion := a.notifyConversion(ipc.StreamName)
 	buf := make([]byte, 1<<20)
 	for err == nil {
 		var n int
@@ -237,26 +237,26 @@ func (a *access) saveStdin(ctx context.Context, from io.Reader, in *stdinInput) 
 		}
 	}
 	if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		ended(err)
+		endConversion(err)
 		return errors.Join(format.Place(ipc.StreamName, -1, "", err), spool.Close())
 	}
-	ended(nil)
+	endConversion(nil)
 	if a.opt.Note != nil {
 		a.opt.Note(stream.Textf("%s: %s of scratch, as it came", ipc.StreamName, humanize.IBytes(uint64(in.size))))
 	}
-	in.at = spool
+	in.reader = spool
 	return nil
 }
 
 // stdinInput is stored standard input: Parquet of its rows, or its bytes.
 type stdinInput struct {
-	at     io.ReaderAt
+	reader io.ReaderAt
 	size   int64
 	digest uint64 // of all its bytes
 }
 
 // The methods of Input. Close keeps the scratch file for the next pass.
-func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.at.ReadAt(p, at) }
+func (s *stdinInput) ReadAt(p []byte, at int64) (int, error) { return s.reader.ReadAt(p, at) }
 func (s *stdinInput) Size() int64                            { return s.size }
 func (s *stdinInput) Name() string                           { return ipc.StreamName }
 func (s *stdinInput) Close() error                           { return nil }

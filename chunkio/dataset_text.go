@@ -114,8 +114,8 @@ type textTables struct {
 	rowColumns map[string]rowColumn // by name, in all files of rows
 }
 
-// rowColumn describes a column in the files of rows. shared is set once it is a map in all opened files.
-type rowColumn struct{ number, identifier, isMap, shared bool }
+// rowColumn describes a column in the files of rows. isShared is set once it is a map in all opened files.
+type rowColumn struct{ isNumber, isIdentifier, isMap, isShared bool }
 
 // addTypes adds the columns of a file. The caller holds t.mu, or is the only user.
 func (t *textTables) addTypes(columns []intake.Column) {
@@ -123,11 +123,11 @@ func (t *textTables) addTypes(columns []intake.Column) {
 		t.rowColumns = map[string]rowColumn{}
 	}
 	for _, c := range columns {
-		known := t.rowColumns[c.Name]
-		known.number = known.number || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
-		known.identifier = known.identifier || c.Identifier
-		known.isMap = known.isMap || c.Kind == intake.Map
-		t.rowColumns[c.Name] = known
+		column := t.rowColumns[c.Name]
+		column.isNumber = column.isNumber || c.Kind == intake.Float || c.Kind == intake.Int || c.Kind == intake.Uint
+		column.isIdentifier = column.isIdentifier || c.Identifier
+		column.isMap = column.isMap || c.Kind == intake.Map
+		t.rowColumns[c.Name] = column
 	}
 }
 
@@ -140,7 +140,7 @@ func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 	defer t.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(t.rowColumns)) {
 		switch c := t.rowColumns[name]; {
-		case c.identifier:
+		case c.isIdentifier:
 			p.Texts = append(p.Texts, name)
 		case c.isMap:
 			p.Maps = append(p.Maps, name)
@@ -151,7 +151,7 @@ func (t *textTables) addTypesToPlan(p *planfile.Catalog) {
 func (t *textTables) loadTypes(p *planfile.Catalog) {
 	t.rowColumns = map[string]rowColumn{}
 	for _, name := range p.Texts {
-		t.rowColumns[name] = rowColumn{identifier: true}
+		t.rowColumns[name] = rowColumn{isIdentifier: true}
 	}
 	for _, name := range p.Maps {
 		t.rowColumns[name] = rowColumn{isMap: true}
@@ -167,7 +167,7 @@ func (t *textTables) rowsByName(name string) *scratchRows {
 	return t.rows[name]
 }
 
-func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[column].identifier }
+func (t *textTables) isIdentifier(column string) bool { return t.rowColumns[column].isIdentifier }
 
 func (t *textTables) isMap(object string) bool { return t.rowColumns[object].isMap }
 
@@ -179,12 +179,12 @@ func (t *textTables) forgetMixedFiles() bool {
 	mixed, newMaps := map[string]bool{}, []string{}
 	for name, c := range t.rowColumns {
 		switch {
-		case c.number && c.identifier:
+		case c.isNumber && c.isIdentifier:
 			mixed[name] = true
-			t.rowColumns[name] = rowColumn{identifier: true}
-		case c.isMap && !c.shared:
+			t.rowColumns[name] = rowColumn{isIdentifier: true}
+		case c.isMap && !c.isShared:
 			newMaps = append(newMaps, name)
-			t.rowColumns[name] = rowColumn{isMap: true, shared: true}
+			t.rowColumns[name] = rowColumn{isMap: true, isShared: true}
 		}
 	}
 	before := len(t.rows)
@@ -265,8 +265,8 @@ func (a *access) openLibsvm(ctx context.Context, in Input, memory int64) (format
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known := t.tables[name]; known != nil {
-		return known.Open(in), nil
+	if table := t.tables[name]; table != nil {
+		return table.Open(in), nil
 	}
 	spool, err := t.newSpool(a.opt.Spool)
 	if err != nil {
@@ -302,7 +302,7 @@ func (t *textTables) newSpool(opt scratch.Options) (*textSpool, error) {
 	if t.space == nil {
 		t.space = scratch.New(opt)
 	}
-	s := &textSpool{in: t, start: t.bytes, scratch: t.space}
+	s := &textSpool{tables: t, start: t.bytes, scratch: t.space}
 	if t.file == nil {
 		var err error
 		if t.file, err = atomicfile.NewSpool(s.scratch.Dir(), "ufs-rows"); err != nil {
@@ -328,7 +328,7 @@ func (t *textTables) closeScratch() error {
 
 // textSpool is a scratch file that grows within the limit of all.
 type textSpool struct {
-	in      *textTables
+	tables  *textTables
 	file    *atomicfile.Spool // shared by all scratch files
 	start   int64             // offset of this one in the file
 	size    int64
@@ -336,8 +336,8 @@ type textSpool struct {
 }
 
 func (s *textSpool) Close() error {
-	s.scratch.Shrink(s.in.bytes - s.start)
-	s.in.bytes, s.size = s.start, 0
+	s.scratch.Shrink(s.tables.bytes - s.start)
+	s.tables.bytes, s.size = s.start, 0
 	return s.file.Truncate(s.start)
 }
 
@@ -348,7 +348,7 @@ func (s *textSpool) Write(p []byte) (int, error) {
 	if err := s.scratch.Grow("scratch for rows", int64(len(p))); err != nil {
 		return 0, err
 	}
-	s.in.bytes += int64(len(p))
+	s.tables.bytes += int64(len(p))
 	n, err := s.file.WriteAt(p, s.start+s.size)
 	if s.size += int64(n); err != nil {
 		err = s.scratch.Full(err)

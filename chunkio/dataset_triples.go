@@ -55,8 +55,8 @@ func (a *access) openTriples(ctx context.Context, opened format.File, in Input, 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known := t.tables[name]; known != nil {
-		return known.Open(in), nil
+	if table := t.tables[name]; table != nil {
+		return table.Open(in), nil
 	}
 	r := tripleReader{path: name, next: t.triples.next, last: t.triples.last}
 	leaves, _ := nameLeaves(opened.Leaves())

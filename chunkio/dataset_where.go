@@ -60,7 +60,7 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 		return nil, err
 	}
 	var failed error
-	kept := list.filterEntries(func(i int, path string) bool {
+	pruned := list.filterEntries(func(i int, path string) bool {
 		state, err := f.keyState(bound, list, i, path)
 		if err != nil && failed == nil {
 			failed = err
@@ -70,8 +70,8 @@ func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	switch {
 	case failed != nil:
 		return nil, failed
-	case kept.count > 0 || list.count == 0:
-		return kept, nil
+	case pruned.count > 0 || list.count == 0:
+		return pruned, nil
 	}
 	var exist []string
 	for _, k := range seen {
@@ -221,25 +221,25 @@ func (f *filter) groupOutcomes(list *fileList, i int, e fileEntry, opened format
 			return nil, errMismatch(place.Name(e.path), c.name, "its times are in UTC here and not in %s, or the other way round", f.firstPath)
 		}
 	}
-	given, err := f.keyState(f.bound, list, i, e.path)
+	start, err := f.keyState(f.bound, list, i, e.path)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]where.Outcome, len(opened.GroupRows()))
 	for g := range outcomes {
-		outcomes[g] = f.bound.Outcome(f.addStatistics(slices.Clone(given), opened, g, at))
+		outcomes[g] = f.bound.Outcome(f.addStatistics(slices.Clone(start), opened, g, at))
 	}
 	return outcomes, nil
 }
 
 func (f *filter) addStatistics(state where.State, opened format.File, group int, at func(leaf int) int) where.State {
-	known, ok := opened.(format.Bounded)
+	bounded, ok := opened.(format.Bounded)
 	for _, c := range f.columns {
 		switch here := at(c.leaf); {
 		case here < 0:
 			f.bound.Bounds(state, c.name, format.Bounds{Rows: 1, Nulls: 1}) // null in every row, which decides
 		case ok:
-			f.bound.Bounds(state, c.name, known.Bounds(group, here))
+			f.bound.Bounds(state, c.name, bounded.Bounds(group, here))
 		}
 	}
 	return state

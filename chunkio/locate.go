@@ -187,7 +187,7 @@ func findPaths(text io.Reader, columns []copier.Column, values []Value) error {
 func (c *catalog) foldersHoldKeys(i int) (bool, error) {
 	path := c.list.entryAt(i).path
 	keys, values, err := c.list.partitionValues(i, path)
-	if err != nil || c.list.keys == nil {
+	if err != nil || c.list.keyTexts == nil {
 		return len(keys) > 0, err
 	}
 	folders, texts, fault := hiveParts(path) // a fault matters only if keys are read from the path

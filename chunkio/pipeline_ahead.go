@@ -30,12 +30,12 @@ type openedFile struct {
 
 // openedGroup is a row group that is open, being opened, or not begun (ref is nil).
 type openedGroup struct {
-	at     rowGroup
-	ready  chan struct{} // closed when the rest is set
-	group  format.Group
-	err    error
-	ref    *refCount
-	filter groupFilter // the undecided part of Options.Where
+	rowGroup rowGroup
+	ready    chan struct{} // closed when the rest is set
+	group    format.Group
+	err      error
+	ref      *refCount
+	filter   groupFilter // the undecided part of Options.Where
 }
 
 func (g *openedGroup) release() {
@@ -51,7 +51,7 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 			a.isAtEnd, a.err = true, err
 			break
 		}
-		g := &openedGroup{at: at}
+		g := &openedGroup{rowGroup: at}
 		if at.opened != nil { // from a stream
 			g.ready = make(chan struct{})
 			close(g.ready)
@@ -61,7 +61,7 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 		a.queue = append(a.queue, g)
 	}
 	for _, g := range a.queue {
-		if (a.plan.ahead > 0 || a.opensEarly()) && g.ref == nil && a.takesPart(g.at) && !a.beginOpen(ctx, g, false) {
+		if (a.plan.ahead > 0 || a.opensEarly()) && g.ref == nil && a.takesPart(g.rowGroup) && !a.beginOpen(ctx, g, false) {
 			break // in order: a later group must not hold a file that an earlier one waits for
 		}
 	}
@@ -114,7 +114,7 @@ func (a *groupOpener) waitReady(ctx context.Context, g *openedGroup) error {
 // beginOpen opens a row group and, if necessary, its file. It returns false if the limit of open files is reached and
 // wait is false, or if the pass is over.
 func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) bool {
-	if a.file == nil || a.file.index != g.at.fileIndex {
+	if a.file == nil || a.file.index != g.rowGroup.fileIndex {
 		if wait {
 			a.file.letGo() // the last token may belong to the previous file
 			a.file = nil
@@ -132,7 +132,7 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 			}
 		}
 		a.file.letGo()
-		a.file = a.openFileAhead(ctx, g.at.fileIndex)
+		a.file = a.openFileAhead(ctx, g.rowGroup.fileIndex)
 	}
 	f := a.file
 	f.ref.retain()
@@ -147,21 +147,21 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 		defer close(g.ready)
 		<-f.ready
 		if g.err = f.err; g.err == nil {
-			g.filter, g.err = a.d.catalog.remainingFilter(g.at, f.opened)
+			g.filter, g.err = a.d.catalog.remainingFilter(g.rowGroup, f.opened)
 		}
 		if g.err == nil {
 			var leaves []int
 			for _, l := range a.d.features.leavesToDecode(a.d.sparse) {
-				if here := g.at.file.leafIndex(l); here >= 0 {
+				if here := g.rowGroup.file.leafIndex(l); here >= 0 {
 					leaves = append(leaves, here)
 				}
 			}
-			if a.d.isUndecided(g.at) {
+			if a.d.isUndecided(g.rowGroup) {
 				for _, c := range g.filter.columns {
 					leaves = append(leaves, c.leaf)
 				}
 			}
-			g.group, release, g.err = a.fetch.openGroup(ctx, f.opened, f.in, g.at.index, leaves)
+			g.group, release, g.err = a.fetch.openGroup(ctx, f.opened, f.in, g.rowGroup.index, leaves)
 		}
 	})
 	return true

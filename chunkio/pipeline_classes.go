@@ -82,7 +82,7 @@ func (k *labels) numberValue(values *text.List, id int) (int32, error) {
 }
 
 func (s *span) labelPartition(k *labels, part int) error {
-	text, err := s.d.catalog.partText(s.at.fileIndex, part)
+	text, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *pass) numberClasses(s *span) error {
 			if p.classCodes[n] == 0 {
 				class, err := p.d.classes.numberClass(s.names[n])
 				if err != nil { // only if passes over several ranges have found too many
-					e := stream.Dataf(s.at.path, "%w", err)
+					e := stream.Dataf(s.rowGroup.path, "%w", err)
 					e.Column, e.Remedy = p.d.opt.Label, stream.Textf(noClassRemedy)
 					return e
 				}

@@ -57,7 +57,7 @@ func (s *span) codeTargets(ctx context.Context) error {
 }
 
 func (s *span) codePartition(part int) error {
-	value, err := s.d.catalog.partText(s.at.fileIndex, part)
+	value, err := s.d.catalog.partText(s.rowGroup.fileIndex, part)
 	if err != nil {
 		return err
 	}

@@ -82,14 +82,14 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 	if k == nil || d.pipe != nil || d.sparse != nil || f.label != nil {
 		return columnPlaces{}, false
 	}
-	of := rowSelection{catalog: d.catalog, weight: d.opt.Weight, sample: d.opt.Sample}
-	if of.sample > 0 {
-		of.seed = d.opt.Seed
+	rows := rowSelection{catalog: d.catalog, weight: d.opt.Weight, sample: d.opt.Sample}
+	if rows.sample > 0 {
+		rows.seed = d.opt.Seed
 	}
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if k.places == nil { // set only once: running passes use them
-		k.rows, k.places = of, map[element]int{}
+		k.rows, k.places = rows, map[element]int{}
 		for _, r := range f.storedReads() {
 			for e := range r.cols {
 				if r.leaf >= 0 && r.hostFeature(e) >= 0 {
@@ -98,7 +98,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 			}
 		}
 	}
-	if k.rows != of {
+	if k.rows != rows {
 		return columnPlaces{}, false
 	}
 	columns := 0
@@ -124,7 +124,7 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 			at.target = places
 		}
 	}
-	at.joined = true
+	at.hasJoined = true
 	if adds = !k.isFull && !k.isFilling && columns == len(k.places); adds {
 		k.isFilling = true
 	}
@@ -132,14 +132,14 @@ func (k *Keep) joinPass(d *Dataset) (at columnPlaces, adds bool) {
 }
 
 type columnPlaces struct {
-	joined bool
-	reads  [][]int // by read and element
-	weight []int
-	target []int
+	hasJoined bool
+	reads     [][]int // by read and element
+	weight    []int
+	target    []int
 }
 
 func (k *columnPlaces) readPlaces(index int) []int {
-	if !k.joined {
+	if !k.hasJoined {
 		return nil
 	}
 	return k.reads[index]
@@ -147,7 +147,7 @@ func (k *columnPlaces) readPlaces(index int) []int {
 
 // groupInKeep returns a row group that is held for the pass, or nil.
 func (p *pass) groupInKeep(at rowGroup) *keptGroup {
-	if !p.places.joined {
+	if !p.places.hasJoined {
 		return nil
 	}
 	k := p.d.opt.Keep
@@ -225,10 +225,10 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 		height = l.rows
 	}
 	tooWide, all := !d.catalog.hasRemote && 2*wide > len(widths), int64(0)
-	known := map[int64]int64{} // bytes by the number of rows
+	sizes := map[int64]int64{} // bytes by the number of rows
 	for i := range d.catalog.files {
 		for _, rows := range d.catalog.files[i].groups {
-			size, ok := known[rows]
+			size, ok := sizes[rows]
 			if !ok {
 				size = keptOverhead
 				for from := int64(0); from < rows; from += height {
@@ -238,7 +238,7 @@ func (d *Dataset) Keeps(memory, limit int64) (groups, of int, bytes int64) {
 						size += keptColumn + allocationBytes(w*n)
 					}
 				}
-				known[rows] = size
+				sizes[rows] = size
 			}
 			all += size
 			if of++; !tooWide && groups == of-1 && bytes+size <= limit {

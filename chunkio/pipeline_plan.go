@@ -46,8 +46,8 @@ type passNeeds struct {
 	openBytes  int64 // bytes of an open file
 	base       int64 // bytes of the catalog and others that are always held
 	files      int   // files in all
-	single     bool  // there is only one row group
-	dense      bool  // row bounds the bytes of a row; else its entries decide
+	isOneGroup bool  // there is only one row group
+	isDense    bool  // row bounds the bytes of a row; else its entries decide
 	hasRemote  bool  // some files are objects in a store
 	fetch      int64 // then: the most bytes of a row group's leaves in its file
 }
@@ -67,15 +67,15 @@ func (d *Dataset) blockRows() int {
 func (d *Dataset) memoryNeeds(memory int64) passNeeds {
 	cols := int64(len(d.features.columns))
 	n := passNeeds{
-		height:    int64(d.blockRows()),
-		tallest:   d.catalog.maxGroup,
-		openBytes: d.catalog.openBytes,
-		base:      d.catalog.memoryBytes() + featureBytes*int64(countEntries(d.catalog, d.opt, d.sparse)),
-		files:     len(d.catalog.files),
-		single:    d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
-		row:       8 * cols,
-		block:     24 * cols, // counts of missing values
-		dense:     d.sparse == nil,
+		height:     int64(d.blockRows()),
+		tallest:    d.catalog.maxGroup,
+		openBytes:  d.catalog.openBytes,
+		base:       d.catalog.memoryBytes() + featureBytes*int64(countEntries(d.catalog, d.opt, d.sparse)),
+		files:      len(d.catalog.files),
+		isOneGroup: d.pipe == nil && d.catalog.rows == d.catalog.maxGroup,
+		row:        8 * cols,
+		block:      24 * cols, // counts of missing values
+		isDense:    d.sparse == nil,
 	}
 	if d.pipe != nil {
 		n.tallest = math.MaxInt64
@@ -197,10 +197,10 @@ func (n passNeeds) choosePlan(memory int64, threads int) (memoryPlan, error) {
 		l.buffers = 1
 	}
 	perBlock, goal := n.height*n.row+n.block, int64(spanGoal)
-	if n.dense {
+	if n.isDense {
 		goal = max(goal, spanBlocks*perBlock)
 	}
-	if whole := l; n.single && n.tallest*n.row <= goal {
+	if whole := l; n.isOneGroup && n.tallest*n.row <= goal {
 		whole.rows, whole.buffers = n.tallest, 1 // nothing to decode ahead
 		if n.totalBytes(whole) <= memory {
 			l.buffers = 1

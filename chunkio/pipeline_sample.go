@@ -17,7 +17,7 @@ type sampler struct {
 // newSampler finds the threshold that keeps n of rows rows; n = 0 keeps all. Cost: one hash a row, once, and 8 bytes
 // a sampled row while it runs.
 func newSampler(seed uint64, n, rows int64) sampler {
-	s := newSmallest(seed, n)
+	s := newSampleFinder(seed, n)
 	if n == 0 || n >= rows {
 		return s.sampler
 	}
@@ -35,7 +35,7 @@ type sampleFinder struct {
 	hasExcluded bool // a row that was added is not in the sample
 }
 
-func newSmallest(seed uint64, n int64) *sampleFinder {
+func newSampleFinder(seed uint64, n int64) *sampleFinder {
 	return &sampleFinder{sampler: sampler{seed: seed, threshold: math.MaxUint64}, n: n}
 }
 

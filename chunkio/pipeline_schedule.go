@@ -99,17 +99,17 @@ func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 // sendGroup cuts one row group into spans. It returns false when the pass is over.
 func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 	defer g.release()
-	kept, adding := s.groupInKeep(g.at), (*keptGroup)(nil)
+	kept, adding := s.groupInKeep(g.rowGroup), (*keptGroup)(nil)
 	if kept == nil && s.addsToKeep {
-		adding = s.d.opt.Keep.beginGroup(g.at)
+		adding = s.d.opt.Keep.beginGroup(g.rowGroup)
 	}
-	for from := int64(0); from < g.at.rows; {
+	for from := int64(0); from < g.rowGroup.rows; {
 		sp := s.takeFree(ctx)
 		if sp == nil {
 			return false
 		}
-		to := min(from+s.height.Load(), g.at.rows)
-		sp.reset(g.at, from, to)
+		to := min(from+s.height.Load(), g.rowGroup.rows)
+		sp.reset(g.rowGroup, from, to)
 		sp.heldGroup, sp.newPiece = kept, adding.beginPiece(from, int(to-from))
 		err := s.prepareSpan(ctx, g, sp)
 		if err != nil {
@@ -127,14 +127,14 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 // the features: a row of weight 0 takes no part, whatever its values. The condition comes before the weights: a row
 // for which it is not true needs none.
 func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
-	if s.d.isExcluded(g.at) {
+	if s.d.isExcluded(g.rowGroup) {
 		skipAll(sp.skip, sp.rows)
 		return nil
 	}
 	if !sp.applySample(s.sample) {
 		return nil
 	}
-	if undecided := s.d.isUndecided(g.at); undecided || s.d.features.needsDecoding() {
+	if undecided := s.d.isUndecided(g.rowGroup); undecided || s.d.features.needsDecoding() {
 		if sp.heldGroup == nil {
 			if err := s.waitReady(ctx, g); err != nil {
 				return sp.placeError(err, "")

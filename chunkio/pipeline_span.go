@@ -16,7 +16,7 @@ import (
 // fill it, the consumer delivers it; then its buffers are reused.
 type span struct {
 	*pass
-	at        rowGroup
+	rowGroup  rowGroup
 	from      int64 // within the row group
 	start     int64 // global position
 	rows      int
@@ -54,7 +54,7 @@ type failure struct {
 }
 
 func (s *span) reset(at rowGroup, from, to int64) {
-	s.at, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
+	s.rowGroup, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
 	s.height = s.d.blockRows()
 	s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	s.done = make(chan struct{})
@@ -192,7 +192,7 @@ func (s *span) decodeLeaves(ctx context.Context, leaves []format.Decoding) {
 func (s *span) completeRead(r *columnRead, places []int, dst [][]float64) {
 	switch {
 	case r.leaf < 0:
-		value := s.d.catalog.parts[r.part].values[s.at.fileIndex]
+		value := s.d.catalog.parts[r.part].values[s.rowGroup.fileIndex]
 		for i := range dst[0] {
 			dst[0][i] = value
 		}
@@ -229,10 +229,10 @@ func (s *span) leafOf(r *columnRead) int {
 }
 
 func (s *span) leafAt(leaf int) int {
-	if s.at.file == nil {
+	if s.rowGroup.file == nil {
 		return leaf
 	}
-	return s.at.file.leafIndex(leaf)
+	return s.rowGroup.file.leafIndex(leaf)
 }
 
 // setFailure keeps the failure that comes first in the data.
@@ -249,25 +249,25 @@ func (s *span) setFailure(f failure) {
 func (s *span) failAt(column int, err error, name string) {
 	row := s.start
 	if place, ok := errors.AsType[*stream.DataError](err); ok && place.Row >= 0 {
-		row = max(row, place.Row-s.at.fileRow+s.at.start)
+		row = max(row, place.Row-s.rowGroup.fileRow+s.rowGroup.start)
 	}
 	s.setFailure(failure{row: row, column: column, err: s.placeError(err, name)})
 }
 
 // placeError adds the span's place to an error.
 func (s *span) placeError(err error, column string) error {
-	group := s.at.index
+	group := s.rowGroup.index
 	if _, ok := errors.AsType[*stream.DataError](err); ok && column == "" {
 		group = -1 // the error is about the file as a whole
 	}
-	return format.Place(s.at.path, group, column, err)
+	return format.Place(s.rowGroup.path, group, column, err)
 }
 
 // faultAt is an error about one value: row counts within the span.
 func (s *span) faultAt(row int, column, remedy string, err error) error {
 	return &stream.DataError{
-		Path: s.at.path, RowGroup: s.at.index, Column: column,
-		Row: s.at.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
+		Path: s.rowGroup.path, RowGroup: s.rowGroup.index, Column: column,
+		Row: s.rowGroup.fileRow + s.from + int64(row), Err: err, Remedy: stream.Textf(remedy),
 	}
 }
 

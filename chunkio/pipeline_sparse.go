@@ -37,7 +37,7 @@ const sparseEntryBytes = 8 + 8 + 4 + 8
 type sparseSpec struct {
 	indices, values int // dataset leaves; a map is both
 	features        int
-	keys            *mapKeys // of a map of texts; nil for others
+	mapKeys         *mapKeys // of a map of texts; nil for others
 }
 
 // RowEntries is the number of entries planned for a sparse row: one and a half times the average of the densest row
@@ -54,8 +54,8 @@ func (d *Dataset) RowEntries() int64 {
 func (s *sparseSpec) isMap() bool { return s.indices == s.values }
 
 func (s *sparseSpec) decodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
-	if s.keys != nil {
-		return s.keys.decodeNumbers(ctx, g, leaf, from, to, dst)
+	if s.mapKeys != nil {
+		return s.mapKeys.decodeNumbers(ctx, g, leaf, from, to, dst)
 	}
 	if s.isMap() {
 		return g.DecodeKeys(ctx, leaf, from, to, dst)
@@ -104,10 +104,10 @@ func findSparse(ctx context.Context, c *catalog, p *pipe, opt Options) (*sparseS
 	case texts && c.plan != nil && c.plan.shard.Of > 0:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
 	case texts:
-		if spec.keys, err = c.numberKeys(ctx, &spec, opt); err != nil {
+		if spec.mapKeys, err = c.numberKeys(ctx, &spec, opt); err != nil {
 			return nil, err
 		}
-		spec.features = len(spec.keys.names)
+		spec.features = len(spec.mapKeys.names)
 		if n := parts[len(parts)-1]; len(parts) > columns && n != strconv.Itoa(spec.features) {
 			return nil, stream.Usagef("{sparse} %s: the map has %d keys", opt.Sparse, spec.features)
 		}
@@ -282,9 +282,9 @@ func (k *mapKeys) featureNames(mapName string) iter.Seq2[int, string] {
 
 // numberKeys finds all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
 func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	if known := c.keys.byLeaf[spec.indices]; known != nil {
+	c.keyCache.mu.Lock()
+	defer c.keyCache.mu.Unlock()
+	if known := c.keyCache.byLeaf[spec.indices]; known != nil {
 		return known, nil
 	}
 	found, bytes := map[string]struct{}{}, int64(0)
@@ -319,9 +319,9 @@ func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options)
 	for i, name := range k.names {
 		k.number[name] = int32(i)
 	}
-	if c.keys.byLeaf == nil {
-		c.keys.byLeaf = map[int]*mapKeys{}
+	if c.keyCache.byLeaf == nil {
+		c.keyCache.byLeaf = map[int]*mapKeys{}
 	}
-	c.keys.byLeaf[spec.indices] = k
+	c.keyCache.byLeaf[spec.indices] = k
 	return k, nil
 }

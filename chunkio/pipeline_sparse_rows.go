@@ -105,11 +105,11 @@ func (s *span) readRow(i int) error {
 	slices.SortFunc(b.row, func(x, y sparseEntry) int { return x.index - y.index })
 	for k := 1; k < len(b.row); k++ {
 		if b.row[k-1].index == b.row[k].index {
-			what := fmt.Sprintf("index %d", b.row[k].index)
-			if keys := s.d.sparse.keys; keys != nil {
-				what = fmt.Sprintf("key %q", keys.names[b.row[k].index])
+			entry := fmt.Sprintf("index %d", b.row[k].index)
+			if keys := s.d.sparse.mapKeys; keys != nil {
+				entry = fmt.Sprintf("key %q", keys.names[b.row[k].index])
 			}
-			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", what))
+			return s.faultAt(i, names[0], "", fmt.Errorf("%s occurs twice in the row", entry))
 		}
 	}
 	return nil

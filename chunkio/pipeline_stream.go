@@ -18,11 +18,11 @@ import (
 
 // pipe is an Arrow IPC stream on standard input: read once, batch by batch.
 type pipe struct {
-	stream    *ipc.Stream
-	texts     bool  // the stream keeps the texts that labels may need
-	memory    int64 // limit for the whole pass
-	isClaimed atomic.Bool
-	digest    digestReader
+	stream     *ipc.Stream
+	keepsTexts bool  // the stream keeps the texts that labels may need
+	memory     int64 // limit for the whole pass
+	isClaimed  atomic.Bool
+	digest     digestReader
 }
 
 // batchesHeld is the number of batches in memory at once: consumed, decoded and next.
@@ -37,7 +37,7 @@ func openPipe(r io.Reader, memory int64, texts bool) (*pipe, error) {
 	if r == nil {
 		return nil, stream.Usagef("- : there is no standard input to read")
 	}
-	p := &pipe{texts: texts, memory: memory}
+	p := &pipe{keepsTexts: texts, memory: memory}
 	p.digest.reader = r
 	p.digest.sum.Reset()
 	var err error

@@ -269,10 +269,10 @@ func TestPassFitsItsMemory(t *testing.T) {
 // Spans of wide dense rows grow to four blocks where there is memory, those of sparse rows do not;
 // one row group that they cover needs no second span.
 func TestSpansOfWideRows(t *testing.T) {
-	wide := passNeeds{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, dense: true}
+	wide := passNeeds{row: 8e5, block: 24e5, height: 128, tallest: 1000, files: 3, isDense: true}
 	sparse, single := wide, wide
-	sparse.dense = false
-	single.tallest, single.single = 500, true
+	sparse.isDense = false
+	single.tallest, single.isOneGroup = 500, true
 	for _, c := range []struct {
 		name    string
 		needs   passNeeds

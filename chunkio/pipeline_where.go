@@ -61,15 +61,15 @@ func (c *catalog) streamFilter() groupFilter {
 
 // filterForState lists the columns that a state leaves undecided; leaves are the file's.
 func (c *catalog) filterForState(state where.State, leaves []format.Leaf, at func(leaf int) int) groupFilter {
-	f, left := c.filter, groupFilter{state: state}
+	f, undecided := c.filter, groupFilter{state: state}
 	needed := f.bound.Needed(state)
 	for _, col := range f.columns {
 		if slices.Contains(needed, col.name) {
 			here := at(col.leaf)
-			left.columns = append(left.columns, groupColumn{col, here, c.leaves[col.leaf].Width, leaves[here].PerSecond})
+			undecided.columns = append(undecided.columns, groupColumn{col, here, c.leaves[col.leaf].Width, leaves[here].PerSecond})
 		}
 	}
-	return left
+	return undecided
 }
 
 // bindStream binds the condition to a stream's columns. A stream's texts change with each batch, and it has no path.
@@ -231,7 +231,7 @@ func (d *Dataset) passSampler(ctx context.Context) (sampler, error) {
 // and only if statistics do not decide.
 func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 	opt := Options{Threads: d.opt.Threads, Memory: d.opt.Memory, Meter: d.opt.Meter}
-	found := newSmallest(d.opt.Seed, d.opt.Sample)
+	found := newSampleFinder(d.opt.Seed, d.opt.Sample)
 	err := newMatchDataset(d.catalog, opt, d.spool).runPass(ctx, stream.Range{}, func(c *stream.Chunk) bool {
 		for i := range c.Rows {
 			found.add(c.Position(i))
@@ -245,6 +245,6 @@ func (d *Dataset) sampleMatches(ctx context.Context) (sampler, error) {
 // condition's columns.
 func newMatchDataset(c *catalog, opt Options, spool func() *scratch.Space) *Dataset {
 	d := &Dataset{catalog: c, opt: opt, features: &features{}, spool: spool}
-	d.samplerWithoutWhere = func() sampler { return newSmallest(0, 0).sampler } // all of them
+	d.samplerWithoutWhere = func() sampler { return newSampleFinder(0, 0).sampler } // all of them
 	return d
 }

@@ -298,11 +298,11 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 // A list of files without some keeps the values of its table's keys beside the others.
 func TestListKeepsTableKeys(t *testing.T) {
 	l := newLocalList([]string{"a", "b", "c", "d"})
-	l.keys = &keyTexts{keys: []string{"k"}, texts: [][]string{{"1", "2", "3", hiveNull}}}
+	l.keyTexts = &keyTexts{keys: []string{"k"}, texts: [][]string{{"1", "2", "3", hiveNull}}}
 	f := must.Get(newFilter("k >= 2"))(t)
 	kept := must.Get(f.pruneFiles(l))(t)
-	if got := kept.paths(); !slices.Equal(got, []string{"b", "c"}) || !slices.Equal(kept.keys.texts[0], []string{"2", "3"}) {
-		t.Errorf("%v with %v", got, kept.keys.texts)
+	if got := kept.paths(); !slices.Equal(got, []string{"b", "c"}) || !slices.Equal(kept.keyTexts.texts[0], []string{"2", "3"}) {
+		t.Errorf("%v with %v", got, kept.keyTexts.texts)
 	}
 }
 

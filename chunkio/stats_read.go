@@ -40,9 +40,9 @@ type StatsReader struct {
 
 // statsExtent is the place of a section's blocks.
 type statsExtent struct {
-	name          string
-	offset, size  int64 // blocks with their lengths, without the end
-	length, check uint64
+	name             string
+	offset, size     int64 // blocks with their lengths, without the end
+	length, checksum uint64
 }
 
 // IsStats reports whether the file at path begins like a statistics container. For an object the name is enough if it
@@ -192,7 +192,7 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 			break
 		}
 		if kind[0] != statsSection {
-			return nil, fmt.Errorf("no section at byte %d", size-c.left-1)
+			return nil, fmt.Errorf("no section at byte %d", size-c.bytesLeft-1)
 		}
 		if err := s.readSection(c, size); err != nil {
 			return nil, err
@@ -207,15 +207,15 @@ func readStats(ctx context.Context, path string, file io.ReaderAt, size, memory 
 		return nil, errors.New("the checksum is wrong")
 	}
 	s.digest = want
-	if c.left != 0 {
-		return nil, fmt.Errorf("%d bytes follow the end", c.left)
+	if c.bytesLeft != 0 {
+		return nil, fmt.Errorf("%d bytes follow the end", c.bytesLeft)
 	}
 	return s, nil
 }
 
 func (s *StatsReader) readHeader(ctx context.Context, c *statsCursor) error {
 	// A file shorter than the magic is no statistics file, rather than cut short.
-	if head, err := c.readNext(min(c.left, int64(len(statsMagic)))); err != nil {
+	if head, err := c.readNext(min(c.bytesLeft, int64(len(statsMagic)))); err != nil {
 		return err
 	} else if string(head) != statsMagic {
 		return errStatsMagic
@@ -272,7 +272,7 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	if err != nil {
 		return err
 	}
-	e := statsExtent{name: string(name), offset: size - c.left}
+	e := statsExtent{name: string(name), offset: size - c.bytesLeft}
 	if e.name == "" || s.findExtent(e.name) != nil {
 		return fmt.Errorf("section name %q is empty or repeated", e.name)
 	}
@@ -293,12 +293,12 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 			return err
 		}
 	}
-	e.size = size - c.left - 4 - e.offset
+	e.size = size - c.bytesLeft - 4 - e.offset
 	end, err := c.readNext(16)
 	if err != nil {
 		return err
 	}
-	e.length, e.check = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
+	e.length, e.checksum = binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
 	if e.length > blocks*statsBlock || e.length+statsBlock <= blocks*statsBlock { // all but the last are full
 		return fmt.Errorf("section %q: %d bytes in %d blocks", e.name, e.length, blocks)
 	}
@@ -314,19 +314,19 @@ func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 		return err
 	}
 	// After the header nearly all is skipped, so nothing is buffered or summed up.
-	at := size - c.left
-	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.left), left: c.left}
+	at := size - c.bytesLeft
+	skip := &statsCursor{r: io.NewSectionReader(s.file, at, c.bytesLeft), bytesLeft: c.bytesLeft}
 	for {
 		kind, err := skip.readNext(1)
 		switch {
 		case err != nil:
 			return err
-		case kind[0] == statsEnd && skip.left == 8:
+		case kind[0] == statsEnd && skip.bytesLeft == 8:
 			return nil
-		case kind[0] == statsEnd && skip.left < 8:
+		case kind[0] == statsEnd && skip.bytesLeft < 8:
 			return io.ErrUnexpectedEOF
 		case kind[0] != statsSection:
-			return fmt.Errorf("no section at byte %d", size-skip.left-1)
+			return fmt.Errorf("no section at byte %d", size-skip.bytesLeft-1)
 		}
 		if err := s.readSection(skip, size); err != nil {
 			return err
@@ -336,19 +336,19 @@ func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 
 // statsCursor reads a container from the front and keeps the running checksum.
 type statsCursor struct {
-	r    io.Reader
-	sum  *xxhash.Digest // nil if nothing is verified
-	left int64          // bytes of the file not read yet
-	buf  []byte
+	r         io.Reader
+	sum       *xxhash.Digest // nil if nothing is verified
+	bytesLeft int64          // bytes of the file not read yet
+	buf       []byte
 }
 
 func newStatsCursor(file io.ReaderAt, size int64) *statsCursor {
-	return &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), left: size}
+	return &statsCursor{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), sum: xxhash.New(), bytesLeft: size}
 }
 
 // readNext returns the next n bytes, lent until the next call.
 func (c *statsCursor) readNext(n int64) ([]byte, error) {
-	if n > c.left {
+	if n > c.bytesLeft {
 		return nil, io.ErrUnexpectedEOF
 	}
 	if int64(cap(c.buf)) < n {
@@ -358,7 +358,7 @@ func (c *statsCursor) readNext(n int64) ([]byte, error) {
 	if _, err := io.ReadFull(c.r, b); err != nil {
 		return nil, err
 	}
-	c.left -= n
+	c.bytesLeft -= n
 	if c.sum != nil {
 		c.sum.Write(b)
 	}
@@ -372,10 +372,10 @@ func (c *statsCursor) skipNext(n int64) error {
 		_, err := c.readNext(n)
 		return err
 	}
-	if n > c.left {
+	if n > c.bytesLeft {
 		return io.ErrUnexpectedEOF
 	}
-	c.left -= n
+	c.bytesLeft -= n
 	_, err := seeker.Seek(n, io.SeekCurrent)
 	return err
 }

@@ -56,7 +56,7 @@ func (r *sectionReader) readBlock() ([]byte, error) {
 	var length [4]byte
 	_, err := io.ReadFull(r.r, length[:])
 	switch {
-	case errors.Is(err, io.EOF) && r.length == r.extent.length && r.sum.Sum64() == r.extent.check:
+	case errors.Is(err, io.EOF) && r.length == r.extent.length && r.sum.Sum64() == r.extent.checksum:
 		return nil, io.EOF
 	case errors.Is(err, io.EOF):
 		return nil, r.errSection(errors.New("the checksum is wrong"))

@@ -158,15 +158,15 @@ func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.T
 // readWithin reads r to its end. The size of a file is known; the buffer for a pipe grows, and its predecessors are
 // garbage.
 func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
-	held, size := int64(3), int64(0)
+	copies, size := int64(3), int64(0)
 	if f, ok := r.(Fetched); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			held, size = 1, info.Size()
+			copies, size = 1, info.Size()
 		}
 	}
 	most := int64(math.MaxInt64) - 1
 	if o.Memory > 0 {
-		most = o.Memory / held
+		most = o.Memory / copies
 	}
 	if size > most {
 		return nil, o.errTooLong(path, size)
@@ -174,7 +174,7 @@ func (o FetchOptions) readWithin(path string, r io.Reader) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	n, err := b.ReadFrom(io.LimitReader(r, most+1))
 	if err == nil && n > most {
-		return nil, o.errTooLong(path, held*n)
+		return nil, o.errTooLong(path, copies*n)
 	}
 	return b.Bytes(), err
 }
