@@ -55,7 +55,7 @@ func formOfName(name string) (Form, bool) {
 	return FormParquet, false
 }
 
-func namesForm(out string) bool {
+func hasFormEnding(out string) bool {
 	_, named := formOfName(out)
 	return named
 }

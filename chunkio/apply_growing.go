@@ -170,7 +170,7 @@ func (g *growingFile) markGroup(w *writer.File, i, group int) error {
 	if g.lastWritten = (fileMark{File: i, Group: group}); time.Since(g.lastMark) < g.markInterval && w.Unmarked() < mostMark {
 		return nil
 	}
-	return g.markHere(w)
+	return g.writeMark(w)
 }
 
 // markEnd marks the file after its last row: a later run has nothing to copy.
@@ -178,10 +178,10 @@ func (g *growingFile) markEnd(w *writer.File) error {
 	if g == nil || w.Rows == w.MarkedRows() {
 		return nil
 	}
-	return g.markHere(w)
+	return g.writeMark(w)
 }
 
-func (g *growingFile) markHere(w *writer.File) error {
+func (g *growingFile) writeMark(w *writer.File) error {
 	before := w.MarkedRows()
 	footer, err := w.Mark()
 	if err != nil {

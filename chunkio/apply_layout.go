@@ -48,7 +48,7 @@ func (a *access) chooseLayout(ctx context.Context, inputs []string, list *fileLi
 	if err != nil {
 		return outputLayout{}, err
 	}
-	if namesForm(out) && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
+	if hasFormEnding(out) && !isFolderOutput(out) || len(roots) == 0 && len(paths) == 1 {
 		return outputLayout{single: true}, list.checkOutput(out, nil)
 	}
 	if err := refuseNonFolder(out, len(roots) > 0, form); err != nil {
@@ -84,7 +84,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 			base = baseFolder(roots, tree)
 		}
 		rel, _ := cutFolder(base, tree)
-		rel = withForm(rel, form)
+		rel = withFormEnding(rel, form)
 		if err := place.CheckName(rel); err != nil {
 			return outputLayout{}, stream.Dataf(place.Name(p), "%w, so that it has no place below %s; apply it by itself, to one file ({o} FILE%s)", err, place.Name(out), form.fileEnding())
 		}
@@ -97,7 +97,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 	return l, nil
 }
 
-func withForm(rel string, form Form) string {
+func withFormEnding(rel string, form Form) string {
 	if strings.EqualFold(path.Ext(rel), form.fileEnding()) {
 		return rel
 	}

@@ -84,7 +84,8 @@ type sparseRowError struct {
 
 func (e *sparseRowError) Error() string { return e.msg }
 
-// spreadRows writes a batch of sparse rows to dense columns; at maps features to them, plus one.
+// spreadRows writes a batch of sparse rows to dense columns; at maps a feature to 1 + the index of its column, or to
+// 0.
 func spreadRows(dense [][]float64, at []int, index, value *format.Lists, rows int) error {
 	for _, col := range dense {
 		clear(col)

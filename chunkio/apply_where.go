@@ -49,8 +49,8 @@ func (m *rowMatches) passRows(rows int64) {
 	}
 }
 
-// matchGroup returns the bits of the rows not to be written in the next row group, which has rows rows, and the
-// number kept. Without a condition all are kept.
+// matchGroup returns bits for the rows of the next row group that must not be written, and the number of the others.
+// Without a condition all are written.
 func (m *rowMatches) matchGroup(rows int64) (skip []uint64, kept int64, err error) {
 	if m == nil {
 		return nil, rows, nil

@@ -319,7 +319,7 @@ func (d *Dataset) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.
 }
 
 // Inputs describes the files, in the order of their rows. For a stream, rows, bytes
-// and the fingerprint (a digest of all of it) cover what has been read so far.
+// and the fingerprint (a digest of all of it) cover the part read so far.
 func (d *Dataset) Inputs() []stream.Input {
 	if d.pipe != nil {
 		return []stream.Input{d.pipe.describeInput()}

@@ -158,7 +158,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *fileList, at int, e 
 		return err
 	}
 	before := len(b.leaves)
-	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), rowsByContent: isOfRows(opened) && !isReadToEnd(path)}
+	f := file{size: from.Size(), start: b.rows, groups: opened.GroupRows(), digest: opened.FooterDigest(), rowsByContent: isRowFile(opened) && !isReadToEnd(path)}
 	_, f.parquet = opened.(*parquet.File)
 	if f.print, err = fileFingerprint(from, f.digest); err != nil {
 		return err

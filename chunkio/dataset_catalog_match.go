@@ -85,9 +85,9 @@ func (b *catalogBuilder) matchFile(path string, f *file, leaves []format.Leaf, n
 	return nil
 }
 
-// isPassedOver decides about a file in a folder that is taken for data only by a guess (guess is set for f): if other
-// files surely are data, it is passed over if it has less than half of their columns, as a list of classes or files
-// has. Likewise a sure file drops the guesses before it.
+// isPassedOver decides whether to drop a file that is taken for data only by a guess (guess is set for f): if other
+// files surely are data, and it has less than half of their columns, as a list of classes or files has. A sure file
+// drops the guesses before it by the same rule.
 func (b *catalogBuilder) isPassedOver(path string, guess bool, f *file, names []leafName) bool {
 	if b.rows == 0 || f.countRows() == 0 || b.hasSureFile != guess {
 		return false

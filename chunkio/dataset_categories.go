@@ -192,8 +192,8 @@ func (c *categoryCount) countGroup(ctx context.Context, group format.Group, leaf
 	return err
 }
 
-// whyNoCategory returns the reason that a further value of size bytes makes the column no column of categories; empty
-// if there is none.
+// whyNoCategory returns the reason that the column has no categories once a further value of size bytes is added;
+// empty if it still has.
 func (c *categoryCount) whyNoCategory(size int) string {
 	switch {
 	case size > mostCategoryBytes:

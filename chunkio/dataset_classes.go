@@ -67,7 +67,7 @@ func (d *distinctValues) add(value []byte) (int32, error) {
 func labelColumnRead(c *catalog, entries []entry, name string) (*columnRead, error) {
 	for _, e := range entries {
 		switch {
-		case !e.name().matches(name):
+		case !e.name().isMeantBy(name):
 		case e.isRefused:
 			return nil, errUndecodable(c, e)
 		case e.leaf >= 0 && c.leaves[e.leaf].List:

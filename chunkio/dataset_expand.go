@@ -276,7 +276,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 	case err != nil:
 		return nil, stream.Dataf(unreadFolder(err, base, pattern), "cannot be looked through: %w", withoutPath(err))
 	}
-	explicit := skipName(filepath.Base(pattern))
+	explicit := isHiddenName(filepath.Base(pattern))
 	var files, folders []string
 	for _, m := range matches {
 		info, err := os.Stat(m)
@@ -285,7 +285,7 @@ func expandGlob(ctx context.Context, pattern string, found *findings) ([]string,
 			return nil, stream.Dataf(m, "cannot read the input: %w", withoutPath(err))
 		case info.IsDir():
 			folders = append(folders, m)
-		case explicit || !skipName(filepath.Base(m)):
+		case explicit || !isHiddenName(filepath.Base(m)):
 			files = append(files, m)
 		}
 	}

@@ -26,7 +26,7 @@ type finder struct {
 	takesAll     bool   // every file below the folder is read
 }
 
-// logFinder finds the log of a Delta table: any file in it may change the table.
+// logFinder makes a finder for the log of a Delta table: any file in it may change the table.
 func logFinder(table string) finder {
 	root := strings.TrimPrefix(table, deltaScheme)
 	return finder{argument: root, folder: place.Below(root, deltaLog), pattern: "**", takesAll: true}
@@ -71,7 +71,7 @@ func (f *finder) canFind(rel string) bool {
 	case f.pattern == "":
 		return isVisible(rel) && mayBeData(rel)
 	case matchKey(f.pattern, rel):
-		return skipName(path.Base(f.pattern)) || !skipName(path.Base(rel))
+		return isHiddenName(path.Base(f.pattern)) || !isHiddenName(path.Base(rel))
 	case f.matchesFiles:
 		return false
 	}
@@ -108,9 +108,9 @@ func (l *fileList) checkOutput(out string, below map[string]string) error {
 	return nil
 }
 
-// NotInput refuses, with a *stream.UsageError, an output that would replace a file of the dataset, a list that names
-// such files, or one of the others, the further files that a result is made from; and an output that the inputs of
-// the dataset would include the next time.
+// NotInput refuses an output that would replace a file of the dataset, a list that names such files, or one of
+// others, further files that a result is made from. It also refuses an output that the inputs of the dataset would
+// include the next time. The error is a *stream.UsageError.
 func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) error {
 	if err := atomicfile.NotInput(ctx, out, append(d.catalog.list.sourcePaths(), others...)...); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 	if fault := glob.Fault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
 		return nil, stream.Usagef("%s: %s", loc.Name(), fault)
 	}
-	explicit := skipName(path.Base(pattern))
+	explicit := isHiddenName(path.Base(pattern))
 	roots := map[string]string{} // of tables below the prefix, to their kinds
 	files, below := new(fileList), new(fileList)
 	for o, err := range a.client.List(ctx, loc.WithKey(prefix)) {
@@ -117,7 +117,7 @@ func (a *access) globStore(ctx context.Context, loc store.Location, prefix strin
 		switch {
 		case strings.HasSuffix(o.Key, "/"): // a marker of a folder
 		case matchKey(pattern, o.Key):
-			if explicit || !skipName(path.Base(o.Key)) {
+			if explicit || !isHiddenName(path.Base(o.Key)) {
 				files.addObject(o)
 			}
 		case files.count == 0:

@@ -142,7 +142,7 @@ const (
 func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string, error) {
 	shared := sharedEntries(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.subject == 0 && e.name().matches(role.name) }) {
+		if role.name != "" && !slices.ContainsFunc(entries, func(e entry) bool { return e.subject == 0 && e.name().isMeantBy(role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, flatNames(entries)))
 		}
 		if err := RefuseShared(role.option, []string{role.name}, shared); err != nil {
@@ -159,9 +159,9 @@ func leftOutReasons(entries []entry, opt Options, sparse *sparseSpec) ([]string,
 	}
 	for i, e := range entries {
 		switch {
-		case e.name().matches(opt.Label):
+		case e.name().isMeantBy(opt.Label):
 			why[i] = "label"
-		case e.name().matches(opt.Weight):
+		case e.name().isMeantBy(opt.Weight):
 			why[i] = "weight"
 		case sparse != nil && e.leaf == sparse.indices && !sparse.isMap():
 			why[i] = "indices of the sparse rows"
@@ -212,7 +212,7 @@ func unselectedReasons(n int, name func(int) columnName, left []stream.LeftOut, 
 	return why, nil
 }
 
-func (n columnName) matches(name string) bool {
+func (n columnName) isMeantBy(name string) bool {
 	return name != "" && (n.flat == name || n.list == name)
 }
 
@@ -328,7 +328,7 @@ func targetColumnRead(c *catalog, entries []entry, name string) (r *columnRead, 
 	for _, e := range entries {
 		var one columnRead
 		switch {
-		case !e.name().matches(name) || e.isRefused:
+		case !e.name().isMeantBy(name) || e.isRefused:
 			continue
 		case e.flat == name && e.why == "" && e.derivation == nil:
 			one = newRead(e, entryWidth(c, e, nil))

@@ -35,13 +35,15 @@ func mayBeData(name string) bool {
 	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
 }
 
-// skipName reports whether a file is left out of its folder: writers give such names to markers and unfinished files.
-func skipName(base string) bool { return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") }
+// isHiddenName reports whether a file is left out of its folder: writers give such names to markers and unfinished files.
+func isHiddenName(base string) bool {
+	return strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".")
+}
 
 // isVisible reports whether a file of this path below a folder should be examined. A key may also be a marker of a
 // folder.
 func isVisible(rel string) bool {
-	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), skipName)
+	return !strings.HasSuffix(rel, "/") && !strings.HasSuffix(rel, "_$folder$") && !slices.ContainsFunc(strings.Split(rel, "/"), isHiddenName)
 }
 
 // findings are the files in the folders of an input that are no data, or are data only by the shape of their lines.
@@ -188,7 +190,7 @@ func walkFolder(ctx context.Context, root string, found *findings) ([]string, er
 			return stream.Dataf(path, "cannot read the directory: %w", withoutPath(err))
 		case path == from:
 			return nil
-		case skipName(entry.Name()) || strings.HasSuffix(path, ".metadata.json"):
+		case isHiddenName(entry.Name()) || strings.HasSuffix(path, ".metadata.json"):
 			if rel, err := filepath.Rel(root, path); err == nil {
 				if kind, at := detectTable(filepath.ToSlash(rel) + folderSlash(entry)); kind != "" {
 					return &tableError{kind, root, at}
@@ -196,9 +198,9 @@ func walkFolder(ctx context.Context, root string, found *findings) ([]string, er
 			}
 		}
 		switch {
-		case skipName(entry.Name()) && entry.IsDir():
+		case isHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case skipName(entry.Name()) || entry.IsDir():
+		case isHiddenName(entry.Name()) || entry.IsDir():
 			return nil
 		}
 		data, err := found.classifyFile(ctx, path, entry)

@@ -90,7 +90,7 @@ func IsIndicator(name string) bool {
 func addIndicators(entries []entry, opt Options) []entry {
 	var before, of *origin // of the last indicator: elements of a list share one origin
 	for i, e := range entries {
-		if !e.mayBeMissing() || e.name().matches(opt.Label) || e.name().matches(opt.Weight) {
+		if !e.mayBeMissing() || e.name().isMeantBy(opt.Label) || e.name().isMeantBy(opt.Weight) {
 			continue
 		}
 		if e.origin != before {

@@ -90,7 +90,7 @@ func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-func isOfRows(opened format.File) bool {
+func isRowFile(opened format.File) bool {
 	f, ok := opened.(*parquet.File)
 	if !ok {
 		return false

@@ -30,8 +30,8 @@ const (
 	hudiTable    = "Hudi"
 )
 
-// detectTable returns the format of the table that a file of this path below a folder, with slashes, belongs to, and
-// the table's root below the folder; "" if it marks none.
+// detectTable recognizes a table by the path of one of its files, below a folder and with slashes. It returns the
+// table's format and its root below the folder; both are empty if the path shows no table.
 func detectTable(rel string) (kind, root string) {
 	parts := strings.Split(rel, "/")
 	for i, p := range parts[:len(parts)-1] {

@@ -82,9 +82,9 @@ func firstDataFile(input string) (first string) {
 		switch {
 		case err != nil:
 			return err
-		case file != root && skipName(entry.Name()) && entry.IsDir():
+		case file != root && isHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case entry.IsDir() || skipName(entry.Name()) || !isDataFile(file):
+		case entry.IsDir() || isHiddenName(entry.Name()) || !isDataFile(file):
 			return nil
 		}
 		first = file

@@ -42,8 +42,8 @@ func newFilter(text string) (*filter, error) {
 	return &filter{condition: c, keys: map[string]where.Kind{}}, nil
 }
 
-// pruneFiles leaves out the files whose partition keys decide against them. A key is compared as numbers, or as true
-// and false, if its values in all files are, those left out included.
+// pruneFiles leaves out the files whose partition keys decide against them. A key is compared as a number, or as a
+// boolean, if all its values are such, also in files left out.
 func (f *filter) pruneFiles(list *fileList) (*fileList, error) {
 	if f == nil {
 		return list, nil

@@ -23,7 +23,7 @@ type Located struct {
 	Table   *stream.Table // with the files; nil for bare files
 }
 
-// Place is the place of a flattened column in a file.
+// Place locates a flattened column in a file.
 type Place struct {
 	Name string
 	// Path is the column, followed by the fields inside its structs.

@@ -116,7 +116,7 @@ func (a *groupOpener) waitReady(ctx context.Context, g *openedGroup) error {
 func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) bool {
 	if a.file == nil || a.file.index != g.rowGroup.fileIndex {
 		if wait {
-			a.file.letGo() // the last token may belong to the previous file
+			a.file.releaseFile() // the last token may belong to the previous file
 			a.file = nil
 		}
 		select {
@@ -131,7 +131,7 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 				return false
 			}
 		}
-		a.file.letGo()
+		a.file.releaseFile()
 		a.file = a.openFileAhead(ctx, g.rowGroup.fileIndex)
 	}
 	f := a.file
@@ -193,15 +193,15 @@ func (a *groupOpener) runAhead(do func()) {
 	}
 }
 
-func (f *openedFile) letGo() {
+func (f *openedFile) releaseFile() {
 	if f != nil {
 		f.ref.release()
 	}
 }
 
-func (a *groupOpener) letGo() {
+func (a *groupOpener) releaseQueue() {
 	for _, g := range a.queue {
 		g.release()
 	}
-	a.file.letGo()
+	a.file.releaseFile()
 }

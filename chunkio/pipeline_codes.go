@@ -15,8 +15,8 @@ const (
 	codesBytes = 8 * memoCodes
 )
 
-// codeOf is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
-func codeOf(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
+// textCode is the code of a label's text: a whole number below 2⁵³, which a float64 holds exactly.
+func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
 
 // codeTargets makes the span's targets from the texts of the label, in place of numbers. Each text of a dictionary is
 // hashed once.
@@ -37,10 +37,10 @@ func (s *span) codeTargets(ctx context.Context) error {
 				case id < 0:
 					to[at] = format.Null
 				case int(id) >= len(memo):
-					to[at] = codeOf(values.Value(int(id)))
+					to[at] = textCode(values.Value(int(id)))
 				default:
 					if memo[id] == 0 {
-						memo[id] = codeOf(values.Value(int(id))) + 1
+						memo[id] = textCode(values.Value(int(id))) + 1
 					}
 					to[at] = memo[id] - 1
 				}
@@ -63,7 +63,7 @@ func (s *span) codePartition(part int) error {
 	}
 	code := format.Null
 	if value != hiveNull {
-		code = codeOf([]byte(value))
+		code = textCode([]byte(value))
 	}
 	for i := range s.target {
 		s.target[i] = code

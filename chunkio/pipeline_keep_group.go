@@ -45,8 +45,8 @@ func (g *keptGroup) reserve(bytes int64) bool {
 	return true
 }
 
-// giveUp ends keeping the row group, and the groups after it, which are likely of the same kind.
-func (g *keptGroup) giveUp() {
+// stopKeeping ends keeping the row group, and the groups after it, which are likely of the same kind.
+func (g *keptGroup) stopKeeping() {
 	k := g.keep
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -91,8 +91,8 @@ func (p *keptPiece) addColumn(place int, x []float64) {
 		return
 	}
 	f, bytes := narrowestForm(x)
-	if f == asDoubles && p.group.keep.tooWide(int(p.wideColumns.Add(1))) {
-		p.group.giveUp()
+	if f == asDoubles && p.group.keep.isTooWide(int(p.wideColumns.Add(1))) {
+		p.group.stopKeeping()
 	} else if p.group.reserve(bytes) {
 		p.columns[place] = f.convert(x)
 	}
@@ -140,8 +140,8 @@ func (g *keptGroup) copySkips(from int64, n int, skip []uint64) {
 	})
 }
 
-// eachPiece calls do for the pieces that overlap the n rows from row from on, with the overlap: rows lo to hi of the
-// piece, whose first is at rows after from. Spans start at multiples of 64, and so do from, lo and at.
+// eachPiece calls do for each piece that overlaps the n rows from row from on. do gets the rows lo to hi of the piece
+// that overlap, and the distance at of row lo from from. Spans start at multiples of 64, and so do from, lo and at.
 func (g *keptGroup) eachPiece(from int64, n int, do func(p *keptPiece, lo, hi, at int)) {
 	for _, p := range g.pieces {
 		if lo, hi := max(from, p.from), min(from+int64(n), p.from+int64(p.rows)); lo < hi {

@@ -115,9 +115,9 @@ func (f valueForm) convert(x []float64) values {
 	case asUint8:
 		return uint8s(lowBytes(x))
 	case asInt16:
-		return wholeOf[int16](x)
+		return toWholeNumbers[int16](x)
 	case asInt32:
-		return wholeOf[int32](x)
+		return toWholeNumbers[int32](x)
 	case asSingles:
 		s := make(singles, len(x))
 		kernel.Singles(x, s)
@@ -144,7 +144,7 @@ func allEqual(x []float64) bool {
 	return true
 }
 
-func wholeOf[T int16 | int32](x []float64) wholeNumbers[T] {
+func toWholeNumbers[T int16 | int32](x []float64) wholeNumbers[T] {
 	w := make(wholeNumbers[T], len(x))
 	for i, v := range x {
 		w[i] = T(int32(v))
@@ -158,8 +158,8 @@ func lowBytes(x []float64) []byte {
 	return b
 }
 
-// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. The NaN whose float32 stands
-// for a null is no such number.
+// allSinglesOrNull reports whether each of x is a null or a number that a float32 holds. A NaN that becomes
+// nullSingle is no such number.
 func allSinglesOrNull(x []float64) bool {
 	for _, v := range x {
 		s := float32(v)

@@ -139,8 +139,8 @@ func writeTimes(to []float64, circles []string, typ string, at text.Instant) {
 	}
 }
 
-// writeIndicators writes, for the elements of a read that have an indicator, whether they are missing. An indicator
-// without its feature has the decoded values in its own place.
+// writeIndicators writes the indicators of a read's elements: 1 if the value is missing, else 0. If only the
+// indicator is a feature, the values were decoded into its own column.
 func (s *span) writeIndicators(r *columnRead, dst [][]float64) {
 	for e, col := range r.missing {
 		if col < 0 {

@@ -84,7 +84,7 @@ func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 	s := &scheduler{pass: p, filter: newRowFilter(p.d), groupOpener: groupOpener{pass: p, next: next}}
 	defer close(p.out)
 	defer close(p.tasks)
-	defer s.letGo()
+	defer s.releaseQueue()
 	for {
 		g, err := s.nextGroup(ctx)
 		if err != nil {

@@ -190,24 +190,24 @@ func (s *span) compactBlock(b int) {
 	}
 	if len(kept) > 0 && s.d.sparse == nil {
 		for col := range s.d.features.columns {
-			moveUp(s.columnData(col)[lo:hi], kept, lo)
+			keepRows(s.columnData(col)[lo:hi], kept, lo)
 		}
 	}
 	if len(s.weight) > 0 {
-		moveUp(s.weight[lo:hi], kept, lo)
+		keepRows(s.weight[lo:hi], kept, lo)
 	}
 	if len(s.target) > 0 {
-		moveUp(s.target[lo:hi], kept, lo)
+		keepRows(s.target[lo:hi], kept, lo)
 	}
 	if len(s.class) > 0 {
-		moveUp(s.class[lo:hi], kept, lo)
+		keepRows(s.class[lo:hi], kept, lo)
 	}
 	for i := range kept {
 		kept[i] += s.start
 	}
 }
 
-func moveUp[T any](x []T, rows []int64, lo int) {
+func keepRows[T any](x []T, rows []int64, lo int) {
 	for i, row := range rows {
 		x[i] = x[int(row)-lo]
 	}

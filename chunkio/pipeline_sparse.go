@@ -177,7 +177,7 @@ func (c *catalog) countFeatures(ctx context.Context, spec *sparseSpec, opt Optio
 	err := c.eachIndexBatch(ctx, spec, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
 		err := spec.decodeIndices(ctx, g, leaf, from, to, rows)
 		for _, x := range rows.Values {
-			largest = max(largest, finiteOr(x, -1))
+			largest = max(largest, finiteOrDefault(x, -1))
 		}
 		return err
 	})
@@ -231,7 +231,7 @@ func (c *catalog) eachIndexBatch(ctx context.Context, spec *sparseSpec, opt Opti
 	return nil
 }
 
-func finiteOr(x, otherwise float64) float64 {
+func finiteOrDefault(x, otherwise float64) float64 {
 	if x-x == 0 {
 		return x
 	}
@@ -280,7 +280,7 @@ func (k *mapKeys) featureNames(mapName string) iter.Seq2[int, string] {
 	}
 }
 
-// numberKeys finds all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
+// numberKeys finds and numbers all keys of a map of texts, in a pass over them, once for all Datasets of the catalog.
 func (c *catalog) numberKeys(ctx context.Context, spec *sparseSpec, opt Options) (*mapKeys, error) {
 	c.keyCache.mu.Lock()
 	defer c.keyCache.mu.Unlock()

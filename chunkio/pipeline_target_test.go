@@ -25,7 +25,7 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 		}
 		lists[i] = []float64{-1, y[i]}
 		words[i] = []string{"", "no", "größe", hiveNull}[i%4]
-		if codes[i] = codeOf([]byte(words[i])); words[i] == hiveNull {
+		if codes[i] = textCode([]byte(words[i])); words[i] == hiveNull {
 			codes[i] = format.Null
 		}
 	}

@@ -26,9 +26,9 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 	client := opt.newClient()
 	var paths []string
 	for _, arg := range args {
-		find := func(arg string) ([]string, error) { return localGlob(ctx, arg) }
+		find := func(arg string) ([]string, error) { return expandLocalStats(ctx, arg) }
 		if place.IsURL(arg) {
-			find = func(arg string) ([]string, error) { return objectGlob(ctx, client, arg) }
+			find = func(arg string) ([]string, error) { return expandObjectStats(ctx, client, arg) }
 		}
 		found, err := find(arg)
 		if err != nil {
@@ -39,7 +39,7 @@ func ExpandStats(ctx context.Context, args []string, opt FetchOptions) ([]string
 	return paths, nil
 }
 
-func localGlob(ctx context.Context, arg string) ([]string, error) {
+func expandLocalStats(ctx context.Context, arg string) ([]string, error) {
 	pattern, err := place.Local(arg)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func localGlob(ctx context.Context, arg string) ([]string, error) {
 	if err != nil {
 		return nil, stream.Dataf(pattern, "%w", err)
 	}
-	if !skipName(filepath.Base(pattern)) {
-		found = slices.DeleteFunc(found, func(p string) bool { return skipName(filepath.Base(p)) })
+	if !isHiddenName(filepath.Base(pattern)) {
+		found = slices.DeleteFunc(found, func(p string) bool { return isHiddenName(filepath.Base(p)) })
 	}
 	if len(found) == 0 {
 		return nil, stream.Dataf(pattern, "no file matches")
@@ -76,7 +76,9 @@ const statsEnding = ".ufs"
 // errNoStats is wrapped by the error of a folder without statistics files.
 var errNoStats = errors.New("no statistics file (*" + statsEnding + ") in this folder")
 
-func isStatsName(name string) bool { return strings.HasSuffix(name, statsEnding) && !skipName(name) }
+func isStatsName(name string) bool {
+	return strings.HasSuffix(name, statsEnding) && !isHiddenName(name)
+}
 
 func statsInFolder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // by name
@@ -126,7 +128,7 @@ func objectOrFolder(ctx context.Context, client *store.Client, l store.Location)
 	return found, err
 }
 
-func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string, error) {
+func expandObjectStats(ctx context.Context, client *store.Client, arg string) ([]string, error) {
 	l, err := store.Parse(arg)
 	if err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 	case !errors.Is(err, store.ErrNotExist):
 		return nil, err
 	}
-	explicit := skipName(path.Base(l.Key))
+	explicit := isHiddenName(path.Base(l.Key))
 	var found []string
 	for o, err := range client.List(ctx, l.WithKey(prefix)) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -160,7 +162,7 @@ func objectGlob(ctx context.Context, client *store.Client, arg string) ([]string
 		if err != nil {
 			return nil, stream.Dataf(l.Name(), "%w", err)
 		}
-		if matches && (explicit || !skipName(path.Base(o.Key))) {
+		if matches && (explicit || !isHiddenName(path.Base(o.Key))) {
 			found = append(found, l.WithKey(o.Key).String())
 		}
 	}
