@@ -42,9 +42,8 @@ func wideTable(t *testing.T, rows, group int) (path string, names []string) {
 	return path, names
 }
 
-// TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow
-// and as Parquet, in little memory; less than that is refused, and what waits is
-// gone on with in more.
+// TestWideForms: many columns, in groups higher than a record batch, are the same as CSV, as Arrow and as Parquet, in
+// little memory. Less memory is refused, and a run with more resumes the stored rows.
 func TestWideForms(t *testing.T) {
 	path, names := wideTable(t, 3000, 2500)
 	dir := t.TempDir()
@@ -147,8 +146,8 @@ func (brokenWriter) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 }
 
-// TestNoRoomForRows: where the rows of an output of no Parquet find no room to wait, the error says how to have them
-// wait elsewhere, and only there.
+// TestNoRoomForRows: if the rows of an Arrow or CSV output find no room to be stored, the error explains how to store
+// them elsewhere, and only there.
 func TestNoRoomForRows(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.parquet")
 	must.Do(t, WriteParquet(t.Context(), in, everyNumber(30, 30, false), WriteOptions{}))

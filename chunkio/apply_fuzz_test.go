@@ -12,9 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FuzzApply copies all columns of a file: Parquet, or Arrow IPC. The reader that copies hands pages of
-// a damaged file to arrow's decoders, whose memory must stay within what was allowed, and which must
-// not panic nor wait for ever.
+// FuzzApply copies all columns of a file: Parquet, or Arrow IPC. The copying reader hands pages of a damaged file to
+// arrow's decoders, whose memory must stay within the limit, and which must neither panic nor wait for ever.
 func FuzzApply(f *testing.F) {
 	dir := f.TempDir()
 	csv := filepath.Join(dir, "rows.csv")
@@ -44,7 +43,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// allocatedBytes is what has been allocated so far.
+// allocatedBytes is the number of bytes allocated so far.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

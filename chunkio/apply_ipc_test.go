@@ -300,7 +300,7 @@ func TestApplyIPC(t *testing.T) {
 		t.Fatalf("tags has levels %v", d)
 	}
 
-	// A struct copied whole has the values of its fields, and says which nulls are its own.
+	// A struct copied whole has the values of its fields, and marks its own nulls.
 	var structs []string
 	for _, c := range cases {
 		structs = append(structs, "s_"+c.name)
@@ -334,7 +334,7 @@ func TestApplyIPC(t *testing.T) {
 	}
 }
 
-// TestUnwrittenArrowColumn: the error of a column that Parquet has no type for says how the others are written.
+// TestUnwrittenArrowColumn: the error of a column that Parquet has no type for explains how to write the others.
 func TestUnwrittenArrowColumn(t *testing.T) {
 	views := array.NewBuilder(memory.DefaultAllocator, arrow.ListViewOf(arrow.PrimitiveTypes.Int32))
 	views.AppendEmptyValues(1)

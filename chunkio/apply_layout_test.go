@@ -21,7 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numbered is a Parquet file, or CSV, whose rows tell which file it is: number + 1 of them.
+// numbered writes a Parquet file, or CSV, whose number of rows identifies the file: number + 1.
 func numbered(t *testing.T, path string, number int) {
 	t.Helper()
 	x := make([]int64, number+1)
@@ -40,7 +40,7 @@ func numbered(t *testing.T, path string, number int) {
 	must.Do(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// digests are those of all files below a folder, by path, and what links and folders are.
+// digests are the digests of all files below a folder, by path, and the targets of links and the marks of folders.
 func digests(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -60,7 +60,7 @@ func digests(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// numbersIn are those of the files in an output, sorted; each must have its rows.
+// numbersIn are the numbers of the files in an output, sorted; each must have its rows.
 func numbersIn(t *testing.T, out string) (numbers []int) {
 	t.Helper()
 	own := filepath.Join(t.TempDir(), "own.parquet")
@@ -154,9 +154,9 @@ func (f *forest) inputs(t *testing.T, random *rand.Rand, here string) (args []st
 	return args
 }
 
-// TestOutputLaws: whatever the tree, the order of the inputs and what they are called, no input changes, nothing is
-// written but below the output, and that has a file with its rows for each input, at the place that order and
-// spelling do not matter to.
+// TestOutputLaws: whatever the tree, the order of the inputs and their names, no input changes, nothing is written
+// outside the output, and the output has a file with its rows for each input, at a place that does not depend on
+// order and spelling.
 func TestOutputLaws(t *testing.T) {
 	done, folders := 0, 0
 	for seed := range uint64(120) {
@@ -302,8 +302,8 @@ func TestLayoutOfFiles(t *testing.T) {
 // listedAs is a list of paths in any order.
 func listedAs(paths []string) *fileList { return newLocalList(slices.Sorted(slices.Values(paths))) }
 
-// FuzzLayout lays out any files below any folders: what comes of it are names below a folder, one for each file, that
-// do not depend on the order.
+// FuzzLayout lays out any files below any folders: the result is one name below a folder for each file, whatever the
+// order.
 func FuzzLayout(f *testing.F) {
 	f.Add("", "../a/x.parquet\nb/y.parquet")
 	f.Add("/data\n/data/_h", "/data/x.csv\n/data/_h/x.parquet")
@@ -340,8 +340,8 @@ func FuzzLayout(f *testing.F) {
 	})
 }
 
-// TestFolderToOneFile: a folder becomes one file where OUT's ending names one, its keys columns of it, and the table
-// is that of the folder; a folder that stands at OUT, or a slash behind it, keeps the layout.
+// TestFolderToOneFile: a folder becomes one file if OUT's ending names a format, with its keys as columns, and with
+// the same table as the folder; an existing folder at OUT, or a slash at the end, keeps the layout.
 func TestFolderToOneFile(t *testing.T) {
 	in, dir := t.TempDir(), t.TempDir()
 	numbered(t, filepath.Join(in, "day=1", "a.parquet"), 2)

@@ -19,9 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestApplyToStoreGoesOn: wherever a run to a folder in a store is broken off or killed, the next one
-// takes what it has finished as it is, of inputs that were changed it does not, and the folder has the
-// bytes of a local one in the end.
+// TestApplyToStoreGoesOn: wherever a run to a folder in a store is broken off or killed, the next one reuses its
+// finished files, except files whose inputs were changed, and the folder has the bytes of a local one in the end.
 func TestApplyToStoreGoesOn(t *testing.T) {
 	const files = 4
 	s := storetest.S3(t)
@@ -90,8 +89,8 @@ func TestApplyToStoreGoesOn(t *testing.T) {
 	ended("changed", mustApply(t, []string{in}, s.URL("changed"), opt), Resumed{Whole: 1, Outdated: 1}, opt)
 }
 
-// TestApplyCountsTheFolder: what the names of a folder's files take while it is written is within the memory limit,
-// on disk and, where a list of them waits, in a store.
+// TestApplyCountsTheFolder: the memory of the names of a folder's files counts towards the memory limit, on disk and,
+// including the stored list of them, in a store.
 func TestApplyCountsTheFolder(t *testing.T) {
 	const files = 60
 	s, in := storetest.S3(t), linkedFolder(t, files)
@@ -113,7 +112,7 @@ func TestApplyCountsTheFolder(t *testing.T) {
 	mustApply(t, []string{in}, local, ApplyOptions{Columns: []string{"int32"}, Memory: folder})
 }
 
-// linkedFolder is a folder of so many files of three rows, which are all the same.
+// linkedFolder is a folder of identical files of three rows.
 func linkedFolder(t *testing.T, files int) string {
 	t.Helper()
 	in := t.TempDir()
@@ -125,9 +124,9 @@ func linkedFolder(t *testing.T, files int) string {
 	return in
 }
 
-// TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that goes on, and one that is
-// refused for its limit leaves what is finished to the next one, on disk, in a store and in one Parquet file. Files of a folder
-// are the same with any memory.
+// TestApplyLimitLosesNothing: the memory that suffices for a whole run suffices for one that resumes, and a run that
+// is refused for its limit leaves its finished part to the next one, on disk, in a store and in one Parquet file.
+// Files of a folder are the same with any memory.
 func TestApplyLimitLosesNothing(t *testing.T) {
 	const files, rows = 8, 15
 	s, in := storetest.S3(t), linkedFolder(t, files)

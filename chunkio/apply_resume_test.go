@@ -62,8 +62,8 @@ var resumeCases = []struct {
 	{"rows of one arrow", "out.arrow", ApplyOptions{Form: FormArrow, Where: "r_double > 10"}},
 }
 
-// TestApplyGoesOn: wherever a run is broken off, the next one takes what it has finished as it is, and
-// the output has the bytes of a run that was not broken off.
+// TestApplyGoesOn: wherever a run is broken off, the next one reuses its finished part, and the output has the bytes
+// of a run that was not broken off.
 func TestApplyGoesOn(t *testing.T) {
 	in := everyTypeFolder(t, t.TempDir(), 4)
 	for _, c := range resumeCases {
@@ -107,7 +107,7 @@ func TestApplyGoesOn(t *testing.T) {
 	}
 }
 
-// TestApplyWaitsElsewhere: rows that wait where --temp-dir says leave nothing when a run is broken off.
+// TestApplyWaitsElsewhere: rows stored in the folder of --temp-dir leave nothing when a run is broken off.
 func TestApplyWaitsElsewhere(t *testing.T) {
 	in, dir, wait := everyTypeFolder(t, t.TempDir(), 2), t.TempDir(), t.TempDir()
 	opt := ApplyOptions{Columns: []string{"r_double"}, Form: FormCSV, Meter: new(stream.Meter), markInterval: 1, Spool: scratch.Options{Dir: wait}}
@@ -122,8 +122,8 @@ func TestApplyWaitsElsewhere(t *testing.T) {
 	}
 }
 
-// TestApplyGoesOnAfterChanges: of what an interrupted run has left those files are written again
-// whose input, whose columns or which themselves were changed, and what is not to be there goes.
+// TestApplyGoesOnAfterChanges: files of an interrupted run are written again if their input, their columns or the
+// files themselves were changed, and files that do not belong there are removed.
 func TestApplyGoesOnAfterChanges(t *testing.T) {
 	const files, finished = 3, 2 // the files 0 and 2, of one folder, come first
 	file := func(in string, i int) string {

@@ -28,7 +28,7 @@ func mustApply(t *testing.T, inputs []string, out string, opt ApplyOptions) Appl
 	return report
 }
 
-// sameColumn compares a flat output column with what it was copied from.
+// sameColumn compares a flat output column with its source.
 func sameColumn(t *testing.T, got *formattest.Leaf, name string, node *schema.PrimitiveNode, rep parquet.Repetition, want []string) {
 	t.Helper()
 	if got == nil {

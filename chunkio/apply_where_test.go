@@ -38,8 +38,8 @@ func rowsAsText(l *formattest.Leaf) (rows []string) {
 	return rows
 }
 
-// Applying under a condition writes the rows that match of what applying without writes, to the
-// bit: flat columns, elements of lists, whole lists and structs, in any number of windows.
+// Applying under a condition writes the matching rows of an unconditional output, to the bit: flat columns, elements
+// of lists, whole lists and structs, in any number of windows.
 func TestApplyWhereWritesTheRowsThatMatch(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	opt := ApplyOptions{

@@ -371,9 +371,9 @@ func (d *Dataset) Singles() bool {
 // Replayable reports whether Chunks can be called more than once.
 func (d *Dataset) Replayable() bool { return d.pipe == nil }
 
-// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers.
-// If d is from Open, Close also removes the scratch files of rows, and no further pass is possible; scratch files of
-// standard input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
+// Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If d
+// is from Open, Close also removes the scratch files of rows, which then cannot be read again; scratch files of standard
+// input stay if Options.Stdin is a *Stdin. It must not be called during a pass.
 func (d *Dataset) Close() error {
 	d.buffers.dropSpans()
 	d.opt.Keep.Drop()

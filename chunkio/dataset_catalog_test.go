@@ -132,8 +132,8 @@ func TestLongFootersSideBySide(t *testing.T) {
 	}
 }
 
-// Columns that are numbers in every file are one column of the type that holds all, in whatever
-// order the files come; values are what each file has. Types of which none is a feature may differ.
+// Columns that are numbers in every file are one column of the type that holds all, in whatever order the files come;
+// the values are each file's. Types that are no features may differ.
 func TestTypesThatAgree(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, columns ...stream.Column) string {

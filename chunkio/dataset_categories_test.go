@@ -13,8 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The categories of messy.parquet are those of its values, and its features the indicators made of
-// them by hand, whatever the threads, the memory and what is kept; null is of no category.
+// The categories of messy.parquet are its values, and its features are the indicators made from them by hand,
+// whatever the threads, the memory and the kept row groups; null is of no category.
 func TestCategoriesOfParquet(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	dump := formattest.Read(t, path, "category", "weird name.col")

@@ -18,8 +18,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// Links to folders are followed where they are named, and ** goes through none: with two that lead to
-// their own folder there is no end of paths.
+// Links to folders are followed if they are named, and ** follows none: two links to their own folder make endless
+// paths.
 func TestExpandLinks(t *testing.T) {
 	tree(t, "d/x.parquet", "d/up -> .", "d/again -> .", "link -> d", "links/only -> ../d", "files/x.parquet -> ../d/x.parquet")
 	for args, want := range map[string]string{
@@ -37,7 +37,7 @@ func TestExpandLinks(t *testing.T) {
 	}
 }
 
-// A list that names itself, or one that names it back, is refused as what it is.
+// A list that names itself, or one that names it back, is refused as a nested list.
 func TestListsDoNotNest(t *testing.T) {
 	tree(t, "@file.parquet")
 	for name, line := range map[string]string{"self": "@self", "there": "@back", "back": "@there", "fine": "@file.parquet"} {
@@ -57,8 +57,8 @@ func TestListsDoNotNest(t *testing.T) {
 	}
 }
 
-// TestListOfManyLines: what the lines of a list take counts, which is more than its text, and reading them ends with
-// the context. A list of 100 MB took 2.3 GiB of 200 MiB, and heard no Ctrl-C for a minute.
+// TestListOfManyLines: the memory of the lines of a list counts, which is more than its text, and reading them ends
+// with the context. A list of 100 MB took 2.3 GiB of 200 MiB, and heard no Ctrl-C for a minute.
 func TestListOfManyLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	formattest.Must(t, os.WriteFile("many", bytes.Repeat([]byte("a\n"), 1<<20), 0o600))
@@ -77,8 +77,8 @@ func TestListOfManyLines(t *testing.T) {
 	}
 }
 
-// TestFilesNamedLikeLists: what a shell found by a glob is read itself, and not as a list that its name could stand
-// for. Only an argument that no file has for its name is a list.
+// TestFilesNamedLikeLists: a file that a shell found by a glob is read itself, and not as the list that its name
+// could mean. An argument is a list only if no file has its name.
 func TestFilesNamedLikeLists(t *testing.T) {
 	tree(t, "@x.parquet", "y.parquet", "outside/z.parquet", "@d/in.parquet", "@d/x.parquet", "@link.parquet -> y.parquet", "@gone.parquet -> nowhere",
 		"sub/@x.parquet", "@e/day=1/p.parquet", "@only.parquet")
@@ -95,7 +95,7 @@ func TestFilesNamedLikeLists(t *testing.T) {
 		{"sub/@x.parquet", "sub/@x.parquet", ""},
 		{"@./x.parquet", "outside/z.parquet", ""},
 		{"@x.parquet @link.parquet", "@link.parquet @x.parquet", "@x.parquet is read"}, // once
-		{"@*.parquet", "", ""},                                                         // the shell leaves it as it is where nothing matches: the list *.parquet
+		{"@*.parquet", "", ""},                                                         // if nothing matches, the shell keeps the argument: the list *.parquet
 		{"*x.parquet", "@x.parquet x.parquet", ""},
 		{"@gone.parquet", "", ""}, // a link to nothing, and not the list gone.parquet
 		{"@d", "@d/in.parquet @d/x.parquet", "@d is read"},
@@ -155,10 +155,10 @@ func deepTree(t testing.TB, depth int) {
 	})
 }
 
-// A tree deeper than paths can be is refused with the place where that begins, and is not looked through in part.
+// A tree deeper than paths can be is refused with the place at which that begins, and is not searched in part.
 func TestExpandDeep(t *testing.T) {
 	dir := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "ufs-deep"); err == nil { // a disk takes seconds for what memory has in one
+	if shm, err := os.MkdirTemp("/dev/shm", "ufs-deep"); err == nil { // much faster in memory than on a disk
 		t.Cleanup(func() { os.Remove(shm) })
 		dir = shm
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/storetest"
 )
 
-// takenLaw checks that an output is refused exactly where the same arguments are expanded to it once it is written.
+// takenLaw checks that an output is refused if and only if the same arguments expand to it once it is written.
 func takenLaw(t *testing.T, a *access, args, out string, isFolder bool, create, remove func()) (refused bool) {
 	t.Helper()
 	list := must.Get(a.expandInputs(t.Context(), strings.Fields(args)))(t)
@@ -42,7 +42,7 @@ func firstMissing(path string) string {
 	return path
 }
 
-// resultBytes is what a run may write to an output of this name: data, or a result that is none.
+// resultBytes are possible contents of an output of this name: data, or a result that is no data.
 func resultBytes(name string) []byte {
 	if strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".ufs") {
 		return []byte("{\n  \"schema\": \"ufs-stream/selection/v1\"\n}\n")
@@ -113,7 +113,7 @@ func TestObjectsAreNoInput(t *testing.T) {
 	}
 }
 
-// TestOutputOfManyIsAFolder: what stands at its place and is none is refused before anything is written.
+// TestOutputOfManyIsAFolder: a file in the place of the output folder is refused before anything is written.
 func TestOutputOfManyIsAFolder(t *testing.T) {
 	tree(t, "a.csv", "b.csv", "d/c.csv", "file")
 	for _, c := range []struct{ inputs, paths, out, says string }{

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
-// recorded is an input that notes what is read of it.
+// recorded is an input that records its reads.
 type recorded struct {
 	Input
 	mu    sync.Mutex
@@ -71,8 +71,8 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// What decoding a leaf reads, as numbers, texts or lists, is what Extents tells of it, so that
-// nothing of an object is asked for by itself.
+// Decoding a leaf, as numbers, texts or lists, reads exactly its Extents, so that no part of an object needs a
+// request of its own.
 func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	ctx := t.Context()
 	maps := mapFiles(t, mapRecords(t, 4, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32, 400, 700))
@@ -132,8 +132,8 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 	}
 }
 
-// Fetching holds no more than the plan counts for a row group: what lies between the columns
-// comes over the wire and is dropped.
+// Fetching holds no more than the plan counts for a row group: bytes between the columns come over the wire and are
+// dropped.
 func TestFetchingHoldsNoGaps(t *testing.T) {
 	planted := normalTable(20000, 40)
 	disk, paths := plant(planted, 1, 20000, 1)

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keyedFile writes a file of rows with the columns x and k, as Parquet where asked for, below a folder of the key.
+// keyedFile writes a file of rows with the columns x and k, as Parquet if columnar, below a folder of the key.
 func keyedFile(t *testing.T, key string, values []string, columnar bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -106,7 +106,7 @@ func TestKeyThatIsAColumn(t *testing.T) {
 	}
 }
 
-// TestKeyColumnByStatistics: where the statistics of a row group tell that all its values are the key's, no row is read.
+// TestKeyColumnByStatistics: if the statistics of a row group show that all its values are the key's, no row is read.
 func TestKeyColumnByStatistics(t *testing.T) {
 	for _, c := range []struct {
 		key, value string
@@ -142,7 +142,7 @@ func TestKeyColumnPlace(t *testing.T) {
 	}
 }
 
-// TestKeyColumnInSomeFiles: it does not matter which of the files have the column, nor where it stands in them; apply,
+// TestKeyColumnInSomeFiles: it does not matter which of the files have the column, nor its position in them; apply,
 // conditions and plans take the key.
 func TestKeyColumnInSomeFiles(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -22,8 +22,8 @@ func plantAt(rows int, paths ...string) *fakeDisk {
 	return disk
 }
 
-// TestPartitionKeysAreAskedFor: they are features where Columns name them, exactly or by a glob, and serve
-// as weight and label all the same.
+// TestPartitionKeysAreAskedFor: keys are features only if Columns names them, exactly or by a glob, and serve as
+// weight and label anyway.
 func TestPartitionKeysAreAskedFor(t *testing.T) {
 	paths := []string{"data/year=2020/kind=x/x", "data/year=2021/kind=y/x"}
 	disk := plantAt(2, paths...)
@@ -52,7 +52,7 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 				why = l.Why
 			}
 		}
-		for f := range ds.Fields() { // inspect says the same
+		for f := range ds.Fields() { // inspect agrees
 			if f.Name == "year" && (f.Why != c.why || f.Used != (c.why == "")) {
 				t.Errorf("%+v: inspect says %+v", c.opt, f)
 			}

@@ -28,7 +28,7 @@ func randomEntries(rng *rand.Rand, n int) []fileEntry {
 	return all
 }
 
-// A list gives back what was added, by place and in order, whatever it was merged from.
+// A list returns the added entries, by place and in order, whatever lists it was merged from.
 func TestFileList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 15, 16, 17, 300} {

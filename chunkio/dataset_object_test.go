@@ -25,7 +25,7 @@ import (
 
 const lakeColumns, lakeGroups, lakeRows = 30, 6, 700 // of each of three files
 
-// plantLake writes three days of Parquet files below dir, and what readers must pass over.
+// plantLake writes three days of Parquet files below dir, and files that readers must pass over.
 func plantLake(t *testing.T, dir string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -111,7 +111,7 @@ func TestObjectsAreFetchedInFewRequests(t *testing.T) {
 	}
 }
 
-// What networks and busy servers do is waited out, and changes nothing.
+// Faults of networks and busy servers are waited out, and change nothing.
 func TestObjectsAreReadThroughFaults(t *testing.T) {
 	s := storetest.S3(t)
 	plantLake(t, s.Dir)

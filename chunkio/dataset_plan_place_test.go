@@ -24,8 +24,8 @@ func plantFour(t *testing.T, dir string) {
 	}
 }
 
-// TestPlanIsReadFromAnywhere: relative names, lists of them and file:// URLs mean the same files
-// in another working directory; folders above the one where the plan was made are no keys.
+// TestPlanIsReadFromAnywhere: relative names, lists of them and file:// URLs mean the same files in another working
+// directory; folders above the folder in which the plan was made are no keys.
 func TestPlanIsReadFromAnywhere(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "run=7", "day=x") // day is below, too
@@ -103,8 +103,8 @@ func TestPlanInAStore(t *testing.T) {
 	}
 }
 
-// TestPlanOfSignedURLs: the plan holds what opens the files, and other users may not read it.
-// What is shown of it has no signature.
+// TestPlanOfSignedURLs: the plan contains the URLs that open the files, and other users may not read it. Output about
+// it has no signature.
 func TestPlanOfSignedURLs(t *testing.T) {
 	web := newWebServer(t, true)
 	var urls []string
@@ -216,8 +216,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 	}
 }
 
-// TestPlanRefusals: what cannot be planned, or read by a plan, is refused with a word that
-// helps.
+// TestPlanRefusals: input that cannot be planned, or read by a plan, is refused with a helpful word.
 func TestPlanRefusals(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)

@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// What DuckDB 1.5 answers to the same questions about messy.parquet: how many rows match,
-// and the sum of their ids less 10^12 each. Two things are asked of it otherwise: its
-// lists begin with 1, and its NaN is above all numbers.
+// The answers of DuckDB 1.5 to the same questions about messy.parquet: the number of matching rows, and the sum of
+// their ids less 10^12 each. Two questions are put differently to it: its lists begin with 1, and its NaN is above
+// all numbers.
 func TestWhereAgreesWithDuckDB(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestWhereAgreesWithDuckDB(t *testing.T) {
 	}
 }
 
-// The statistics of DuckDB's files are used: what they exclude is not read.
+// The statistics of DuckDB's files are used: row groups that they exclude are not read.
 func TestWhereReadsLessOfMessy(t *testing.T) {
 	path := fixtures.Dataset(t, "messy.parquet")
 	bytes := func(where string) int64 {

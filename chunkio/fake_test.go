@@ -68,7 +68,7 @@ type fakeFile struct {
 	digest uint64
 	fault  func(group int, leaf string, from, to int64) error // of decoding
 	stats  func(group int, leaf string) format.Bounds         // nil knows nothing
-	held   int64                                              // beside 5,000 bytes
+	held   int64                                              // in addition to 5,000 bytes
 	disk   *fakeDisk
 	file   int
 }
@@ -204,7 +204,7 @@ func (g *fakeGroup) DecodeKeys(_ context.Context, l int, from, to int64, dst *fo
 	return g.decodeLists(g.f.table.keys, l, from, to, dst)
 }
 
-// fakeDisk holds planted files and counts what is open.
+// fakeDisk holds planted files and counts the open ones.
 type fakeDisk struct {
 	byPath         map[string]*fakeFile
 	files, groups  atomic.Int32

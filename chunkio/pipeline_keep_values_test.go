@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// hardValues are numbers that no narrow form may change, by what they are.
+// hardValues are numbers that no narrow form may change, by kind.
 var hardValues = map[string][]float64{
 	"byte":   {0, 1, 255},
 	"signed": {-128, 127},

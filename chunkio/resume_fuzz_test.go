@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FuzzMark goes on with an output behind a mark of any content: one that is of another run is not wanted, and one
-// that is wanted and cannot be is an error, before the footer is there or when it is written.
+// FuzzMark resumes an output after a mark of any content: the mark of another run is not used, and an impossible mark
+// that is used is an error, before the footer is there or when it is written.
 func FuzzMark(f *testing.F) {
 	fields := schema.FieldList{schema.NewFloat64Node("x", parquet.Repetitions.Required, -1), schema.NewInt64Node("y", parquet.Repetitions.Optional, -1)}
 	var out bytes.Buffer

@@ -99,7 +99,7 @@ func TestStatsRoundTrip(t *testing.T) {
 				t.Errorf("%d bytes: section %s differs", n, name)
 			}
 		}
-		// Canonical: however it is written, also after what the encoder saw before.
+		// Canonical: the bytes do not depend on the writes, nor on earlier input of the encoder.
 		rewritten := statsBytes(t, testStatsHeader(), Section{"noise", pieces{noise[:n], 77777}}, Section{"zeros", pieces{want["zeros"], b + 1}}, Section{"empty", pieces{}})
 		if !bytes.Equal(file, rewritten) {
 			t.Errorf("%d bytes: two writes differ", n)
@@ -126,7 +126,7 @@ func TestStatsFile(t *testing.T) {
 	wantDataError(t, second(OpenStats(t.Context(), path+"x", FetchOptions{})), "no such file")
 	wantDataError(t, second(OpenStats(t.Context(), filepath.Dir(path), FetchOptions{})), "")
 
-	// The file changes under an open reader: the section says so before its end.
+	// The file changes under an open reader: the section fails before its end.
 	file, _ := os.ReadFile(path)
 	at := bytes.Index(file, []byte("numbers"))
 	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err != nil || at < 0 {
@@ -238,7 +238,7 @@ func FuzzStats(f *testing.F) {
 		f.Add(file[:len(file)-8])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		// With the right checksum behind it, so that the fuzzer gets past it.
+		// With the right checksum at its end, so that the fuzzer gets past it.
 		file := binary.LittleEndian.AppendUint64(bytes.Clone(body), xxhash.Sum64(body))
 		for _, b := range [][]byte{body, file} {
 			_, _, err := readAllStats(b)

@@ -55,8 +55,8 @@ func container(t *testing.T, b []byte) (header map[string]any, sections map[stri
 	return header, sections
 }
 
-// TestStatsVector reads the file of docs/statistics-file.md by the page, and compares it with what the
-// page says of it.
+// TestStatsVector reads the file of docs/statistics-file.md as the page describes it, and compares it with the page's
+// numbers.
 func TestStatsVector(t *testing.T) {
 	b, err := os.ReadFile("../docs/vectors/tiny.ufs")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestBusy: reading, decoding and settling are measured of every format, and they are what decoders
-// were busy with: no more than the time of these.
+// TestBusy: reading, decoding and settling are measured for every format, and add up to at most the busy time of the
+// decoders.
 func TestBusy(t *testing.T) {
 	tab := randomTable(rand.New(rand.NewPCG(9, 9)), 20_000, 4, 0.01)
 	dir := t.TempDir()

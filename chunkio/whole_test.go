@@ -99,14 +99,14 @@ func TestStatsHeaderAlone(t *testing.T) {
 	wantDataError(t, second(ReadStatsHeader(t.Context(), filepath.Join(s.Dir, "absent.ufs"), FetchOptions{})), "cannot be opened")
 }
 
-// noise is so many bytes that do not shrink.
+// noise is a number of bytes that do not shrink.
 type noise int
 
 func (n noise) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyN(w, rand.NewChaCha8([32]byte{1}), int64(n))
 }
 
-// TestIsStatsAsksSeldom: the name of an object tells where it can, without a request.
+// TestIsStatsAsksSeldom: if the name of an object is enough, no request is sent.
 func TestIsStatsAsksSeldom(t *testing.T) {
 	s := storetest.S3(t)
 	must.Do(t, WriteStats(t.Context(), s.URL("stats"), testStatsHeader()))
@@ -125,7 +125,7 @@ func TestIsStatsAsksSeldom(t *testing.T) {
 	}
 }
 
-// wantPlaced wants a DataError with its place that says so.
+// wantPlaced wants a DataError with its place and the words says.
 func wantPlaced(t *testing.T, err error, says string) {
 	t.Helper()
 	var d *stream.DataError
@@ -167,7 +167,7 @@ func TestExpandStats(t *testing.T) {
 			}
 		}
 	}
-	// A folder is all statistics files in it, also without / behind its name.
+	// A folder means all statistics files in it, also without a slash at the end of its name.
 	must.Do(t, os.Mkdir(filepath.Join(dir, "none"), 0o755))
 	for _, folder := range []string{filepath.Join(dir, "p"), "file://" + filepath.Join(dir, "p") + "/", s.URL("p")} {
 		if got, err := ExpandStats(t.Context(), []string{folder}, FetchOptions{}); err != nil || len(got) != 2 || place.Base(got[1]) != "b.ufs" {

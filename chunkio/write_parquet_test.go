@@ -63,8 +63,8 @@ func (s *tableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*strea
 	}
 }
 
-// everyNumber makes a column of each numeric type with its extreme values, and nulls
-// (NaN) in all rows divisible by 5 where missing is set.
+// everyNumber makes a column of each numeric type with its extreme values, and nulls (NaN) in all rows divisible by 5
+// if missing is set.
 func everyNumber(rows, block int, missing bool) *tableSource {
 	s := &tableSource{rows: rows, block: block}
 	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
@@ -161,7 +161,7 @@ func TestWriteParquetRoundTrip(t *testing.T) {
 	}
 }
 
-// The statistics of every chunk are those that a plain loop over its values finds.
+// The statistics of every chunk equal the results of a plain loop over its values.
 func TestWriteParquetStatistics(t *testing.T) {
 	src := everyNumber(5000, 600, true)
 	d, cols := readBack(t, written(t, src, WriteOptions{RowGroupRows: 2500}))
