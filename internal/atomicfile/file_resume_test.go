@@ -155,7 +155,7 @@ func TestResumeFileInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _, err = ResumeFile(ctx, path, func(Finished) bool { cancel(); return true })
 	if waits, ok := errors.AsType[*Waits](err); !ok || waits.Temp != temp || !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+		t.Fatalf("resuming with a cancelled context: got %v, want Waits at %s", err, temp)
 	}
 	f, marks, err := ResumeFile(t.Context(), path, func(Finished) bool { return true })
 	must.Do(t, err)

@@ -74,7 +74,7 @@ func TestDisturbedObjectDir(t *testing.T) {
 	wantRefused(t, third.Commit(t.Context()), "out/c?")
 	must.Do(t, third.Abort(t.Context()))
 	wantBucket(t, s, map[string]string{"out/a": "of the third", "out/c": "of the first"})
-	must.Do(t, first.objects.client.Delete(t.Context(), first.objects.in("c")))
+	must.Do(t, first.objects.client.Delete(t.Context(), first.objects.locationOf("c")))
 	fourth := resumed(t, s, func(rel string) bool { return rel != "c" })
 	build(t, fourth, "a", "of the fourth")
 	must.Do(t, fourth.Commit(t.Context()))
@@ -116,7 +116,7 @@ func TestManyDisturbedObjects(t *testing.T) {
 			if i == c.refused {
 				return storetest.Answer(http.StatusForbidden, "")
 			}
-			if asked.Add(1) == askAtOnce-1 {
+			if asked.Add(1) == parallelChecks-1 {
 				close(together)
 			}
 			if i == 0 { // it is answered last; one by one, it never is, and given up for a store that does not answer

@@ -51,9 +51,9 @@ func resumed(t *testing.T, s *storetest.Server, wanted func(string) bool) *Dir {
 
 // late is whether the list was put so long ago that it is put again after the next file.
 func late(d *Dir, is bool) {
-	d.objects.list.next = time.Now().Add(time.Hour)
+	d.objects.list.nextSave = time.Now().Add(time.Hour)
 	if is {
-		d.objects.list.next = time.Time{}
+		d.objects.list.nextSave = time.Time{}
 	}
 }
 
@@ -93,11 +93,11 @@ func TestResumeObjectDir(t *testing.T) {
 					gone = Unfinished
 				}
 				s.Put("out/b/d", []byte("text of b/D"))
-				must.Do(t, c.Delete(t.Context(), d.objects.in("e")))
-				kept := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t)
+				must.Do(t, c.Delete(t.Context(), d.objects.locationOf("e")))
+				kept := must.Get(c.Stat(t.Context(), d.objects.locationOf("a")))(t)
 
 				if gone == Unfinished { // nobody knows that it was this run's
-					must.Do(t, c.Delete(t.Context(), d.objects.in("gone/x")))
+					must.Do(t, c.Delete(t.Context(), d.objects.locationOf("gone/x")))
 				}
 				d = resumed(t, s, func(rel string) bool { return rel != filepath.Join("gone", "x") })
 				want := []Fate{gone, gone, Altered, Unfinished, Unfinished, Unfinished}
@@ -126,13 +126,13 @@ func TestResumeObjectDir(t *testing.T) {
 				if got := inBucket(t, s); !maps.Equal(got, whole) {
 					t.Errorf("the bucket has %q, want %q", got, whole)
 				}
-				if now := must.Get(c.Stat(t.Context(), d.objects.in("a")))(t); gone == Whole && (now.Version != kept.Version || now.Modified != kept.Modified) {
+				if now := must.Get(c.Stat(t.Context(), d.objects.locationOf("a")))(t); gone == Whole && (now.Version != kept.Version || now.Modified != kept.Modified) {
 					t.Error("a finished file was made again")
 				}
 				_, err := ResumeDir(t.Context(), s.URL("out"), all)
 				wantRefused(t, err, "not empty")
 				for key := range whole {
-					must.Do(t, c.Delete(t.Context(), d.objects.at.WithKey(key)))
+					must.Do(t, c.Delete(t.Context(), d.objects.location.WithKey(key)))
 				}
 			})
 		}
