@@ -93,7 +93,7 @@ func TestLog(t *testing.T) {
 func TestLogEnds(t *testing.T) {
 	dir := t.TempDir()
 	r := appended(t, dir)
-	path := r.file(logEntry)
+	path := r.filePath(logStateName)
 	must.Do(t, r.folder.Close())
 	whole := must.Get(os.ReadFile(path))(t)
 	seen := make(map[int]bool)
@@ -105,7 +105,7 @@ func TestLogEnds(t *testing.T) {
 		defer f.Close()
 		if _, err := r.openLog(); err != nil { // only its beginning says so
 			if !errors.As(err, new(*stream.DataError)) || most > 0 {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: opening the log: got %v, want a DataError only if its beginning is damaged", what, err)
 			}
 			return
 		}

@@ -154,7 +154,7 @@ func TestPlantedLater(t *testing.T) {
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
-		for _, name := range []string{r.name("one"), r.name(logEntry), "part.x.0" + dataSuffix} {
+		for _, name := range []string{r.fileName("one"), r.fileName(logStateName), "part.x.0" + dataSuffix} {
 			must.Do(t, plant(victim, filepath.Join(dir, name)))
 		}
 		n := Numbers{r}
@@ -162,8 +162,8 @@ func TestPlantedLater(t *testing.T) {
 			t.Errorf("before the folder has states none is looked for: %v", err)
 		}
 		must.Do(t, n.Save(t.Context(), "one", nil, []float64{1})) // in place of the link
-		must.Do(t, os.Remove(filepath.Join(dir, r.name("one"))))
-		must.Do(t, plant(victim, filepath.Join(dir, r.name("one"))))
+		must.Do(t, os.Remove(filepath.Join(dir, r.fileName("one"))))
+		must.Do(t, plant(victim, filepath.Join(dir, r.fileName("one"))))
 		if _, _, err := n.Load(t.Context(), "one", make([]float64, 1)); err == nil {
 			t.Error("a link is read as a state")
 		}

@@ -123,7 +123,7 @@ func TestRefusesOthers(t *testing.T) {
 		f, _, err := reopened(t, dir, Options{}, id)
 		var usage *stream.UsageError
 		if !errors.As(err, &usage) {
-			t.Errorf("%s: %v", c.want, err)
+			t.Errorf("%s: got %v, want a UsageError", c.want, err)
 			continue
 		}
 		if text := usage.Spell(func(o string) string { return "--" + o }); !strings.Contains(text, c.want) || !strings.Contains(text, dir) || !strings.Contains(text, "remove") {
@@ -152,8 +152,8 @@ func TestUnasked(t *testing.T) {
 	must.Do(t, r.Save(t.Context(), "two", nil))
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one"+Suffix, "x"), 0o777)) // in the way
 	must.Do(t, r.Save(t.Context(), "one", nil))
-	if r.Due() || f.Holds() || r.Has("two") || len(f.list("")) != 1 {
-		t.Errorf("given up, the folder has %q; said %q", f.list(""), said)
+	if r.Due() || f.Holds() || r.Has("two") || len(f.stateNames("")) != 1 {
+		t.Errorf("given up, the folder has %q; said %q", f.stateNames(""), said)
 	}
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one"+Suffix)))
 	must.Do(t, f.Forget())
@@ -169,7 +169,7 @@ func TestOneRunAtATime(t *testing.T) {
 	_, err := Open(dir, Options{})
 	var usage *stream.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "another run") {
-		t.Errorf("%v", err)
+		t.Errorf("opening a locked folder: got %v, want a UsageError that names %s and another run", err, dir)
 	}
 	must.Do(t, Forget(dir, Options{})) // the other's
 	must.Do(t, f.Close())
@@ -183,7 +183,7 @@ func TestNoPlace(t *testing.T) {
 	must.Do(t, os.WriteFile(file, nil, 0o600))
 	var out *stream.OutputError
 	if _, err := Open(filepath.Join(file, "x"), Options{}); !errors.As(err, &out) || strings.Contains(err.Error(), "mkdir") {
-		t.Errorf("%v", err)
+		t.Errorf("opening a folder below a file: got %v, want an OutputError without the system call", err)
 	}
 }
 
@@ -233,12 +233,12 @@ func TestPace(t *testing.T) {
 	f := must.Get(Open(t.TempDir(), Options{Every: 10 * time.Second}))(t)
 	defer f.Close()
 	f.now = func() time.Time { return now }
-	f.last = now
+	f.lastSave = now
 	r := must.Get(f.Run(t.Context(), "part", ofRun()))(t)
 	for _, c := range []struct {
 		cost, wait time.Duration
 	}{{0, 10 * time.Second}, {time.Second, 50 * time.Second}, {100 * time.Millisecond, 10 * time.Second}} {
-		f.saved(now.Add(-c.cost))
+		f.recordSave(now.Add(-c.cost))
 		now = now.Add(c.wait - 1)
 		if r.Due() {
 			t.Errorf("due before %v after a save of %v", c.wait, c.cost)
@@ -270,6 +270,6 @@ func TestSavesAfterTheEnd(t *testing.T) {
 	cancel()
 	must.Do(t, Numbers{r}.Save(ctx, "one", nil, []float64{1}))
 	if _, ok, err := (Numbers{r}).Load(t.Context(), "one", make([]float64, 1)); !ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
+		t.Errorf("loading the saved numbers: got %v, %v, want true, nil", ok, err)
 	}
 }
