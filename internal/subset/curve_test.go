@@ -66,7 +66,7 @@ func TestCurveEdges(t *testing.T) {
 		one.Take(p)
 		many.Take(p)
 	}
-	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.rest, many.rest) {
+	if !slices.Equal(one.Left, many.Left) || !slices.Equal(one.residualSquares, many.residualSquares) {
 		t.Error("8 workers give other bits")
 	}
 	if one.Pivot[1] != 0 || one.Pivot[2] != 0 || !(one.Pivot[3] > 0) || one.Left[2] != one.Left[0] && math.Abs(one.Left[2]-one.Left[0]) > 1e-6*one.Total {

@@ -72,7 +72,9 @@ func TestCriterionTwin(t *testing.T) {
 	n, g := float64(s.n), gramOf(x)
 	c := NewCurve(gram.Full(g, s.d), 6, 1)
 	order := []int{4, 0, 9, 2, 7, 5}
-	at := func(k int, pivots float64) float64 { return criterion(n, s.d, k, pivots, c.logLeft(n)) }
+	at := func(k int, pivots float64) float64 {
+		return informationCriterion(n, s.d, k, pivots, c.sumLogResiduals(n))
+	}
 	none, pivots := at(0, 0), 0.0
 	start := twoLogLikelihood(x, nil)
 	for i, p := range order {

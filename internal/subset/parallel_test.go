@@ -41,11 +41,11 @@ func TestParallelTwin(t *testing.T) {
 				g := gramOf(shuffled(x, random))
 				order := must.Get(greedy.Select(t.Context(), gram.Full(g, s.d), greedy.Options{K: turns}))(t).Order
 				c := NewCurve(gram.Full(g, s.d), turns, 1)
-				lengths := newNull(c.full, float64(s.n-1))
+				lengths := newNull(c.squares, float64(s.n-1))
 				before := c.Total
 				for turn, p := range order {
 					c.Take(p)
-					if lengths.chance(before-c.Left[turn], turn) <= significance {
+					if lengths.exceedProbability(before-c.Left[turn], turn) <= significance {
 						taken[turn]++
 					}
 					before = c.Left[turn]

@@ -138,7 +138,7 @@ func TestGapTwin(t *testing.T) {
 	for _, s := range []set{{"groups", 100, 30, 3, 0.3, 1}, {"mixtures", 300, 200, 6, 0.3, 1}} {
 		g := s.gram()
 		before := slices.Clone(g.Sym)
-		got := must.Get(leading(g.Matrix, 9, 2))(t)
+		got := must.Get(leadingEigenvalues(g.Matrix, 9, 2))(t)
 		var e mat.EigenSym
 		e.Factorize(mat.NewSymDense(s.d, before), false)
 		want := e.Values(nil)
@@ -156,7 +156,7 @@ func TestGapTwin(t *testing.T) {
 		edge   float64
 		want   int
 	}{{[]float64{9, 8, 2, 1, 0.1}, 1.5, 2}, {[]float64{9, 8, 2, 1, 0.1}, 0.5, 4}, {[]float64{1, 1}, 2, 0}, {[]float64{5, 1}, 2, 1}, {nil, 0, 0}} {
-		if k, _ := gap(c.values, c.edge); k != c.want {
+		if k, _ := largestGap(c.values, c.edge); k != c.want {
 			t.Errorf("%v above %v: %d, want %d", c.values, c.edge, k, c.want)
 		}
 	}
@@ -186,11 +186,11 @@ func TestChooseEdges(t *testing.T) {
 		}
 		got := must.Get(Choose(t.Context(), &Gram{Matrix: gram.Full(gramOf(x), size.d), Rows: int64(size.n), Threads: 1}))(t)
 		if got.Recommended < 1 || got.Recommended > size.d || len(got.Rules) != 4 || got.Why == "" {
-			t.Errorf("%+v: %+v", size, got)
+			t.Errorf("%+v: got %+v, want a size from 1 to d, four rules and a reason", size, got)
 		}
 		for _, r := range got.Rules {
 			if r.K < 0 || r.K > size.d || r.Why == "" {
-				t.Errorf("%+v: %+v", size, r)
+				t.Errorf("%+v: got rule %+v, want a size from 0 to d and a reason", size, r)
 			}
 		}
 	}
