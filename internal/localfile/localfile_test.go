@@ -79,7 +79,7 @@ func TestPipe(t *testing.T) {
 	f := must.Get(Open(t.Context(), path))(t)
 	defer f.Close()
 	if got, err := io.ReadAll(f); err != nil || string(got) != text {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("reading the pipe: got %q, %v, want %q", got, err, text)
 	}
 	must.Do(t, <-written)
 }
@@ -104,7 +104,7 @@ func TestWhatIsNoFile(t *testing.T) {
 		}
 		for _, err := range []error{err, err2} {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), dir) {
-				t.Errorf("%s: %v", path, err)
+				t.Errorf("%s: got %v, want %q without the path", path, err, want)
 			}
 		}
 	}

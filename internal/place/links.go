@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// FollowLinks returns a path without parts .. that lead elsewhere than their text does. Behind a link to a folder ..
-// is the folder that this one lies in; paths that are joined lose such parts, and would read other files then.
+// FollowLinks resolves parts .. of a path if links make them lead elsewhere than their text. After a link to a
+// folder, .. is the real parent of that folder; joining paths would drop such parts textually and so read other
+// files.
 func FollowLinks(arg string) string {
 	local, err := Local(arg)
 	if err != nil || IsURL(arg) {

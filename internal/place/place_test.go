@@ -72,12 +72,12 @@ func TestUnder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, err := range []error{os.MkdirAll("a/b", 0o700), os.Symlink("a/b", "l"), os.Symlink("..", "a/up"), os.Symlink("b/x", "a/x")} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("making the folders and links: %v", err)
 		}
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding the working directory: %v", err)
 	}
 	const no = "no"
 	for _, c := range []struct{ folder, arg, rel string }{

@@ -70,7 +70,7 @@ FROM input;
 	} {
 		var b strings.Builder
 		if err := sample(dialect).Write(&b, "sql"); err != nil || b.String() != strings.ReplaceAll(want, "~", "`") {
-			t.Errorf("%s: %v\n%s", dialect, err, b.String())
+			t.Errorf("%s: error %v; got\n%s\nwant\n%s", dialect, err, b.String(), want)
 		}
 	}
 }
@@ -106,10 +106,10 @@ func TestRefusals(t *testing.T) {
 	r := sample("duckdb")
 	r.Selection.LeftOut = []stream.LeftOut{{Name: "EMB_3"}}
 	if err := r.Write(new(strings.Builder), "sql"); err == nil || !strings.Contains(err.Error(), `"emb_3" and "EMB_3"`) {
-		t.Error(err)
+		t.Errorf("names that differ in case: got %v", err)
 	}
 	if err := r.Write(new(strings.Builder), "yaml"); err != nil {
-		t.Error(err)
+		t.Errorf("writing YAML: %v", err)
 	}
 	nul := sample("spark")
 	nul.Columns[1].Path = []string{"a", "b\x00"}
@@ -123,7 +123,7 @@ func TestRefusals(t *testing.T) {
 	r.Columns[0].Name = "\xff"
 	for _, format := range Formats() {
 		if err := r.Write(new(strings.Builder), format); err == nil || !strings.Contains(err.Error(), "UTF-8") {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("%s with a name that is no UTF-8: got %v", format, err)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestYAMLNames(t *testing.T) {
 	}
 	var b strings.Builder
 	if err := r.Write(&b, "yaml"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing YAML: %v", err)
 	}
 	_, list, _ := strings.Cut(b.String(), "columns:\n")
 	for i, line := range strings.Split(strings.TrimSuffix(list, "\n"), "\n") {
