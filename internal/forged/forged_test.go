@@ -176,7 +176,7 @@ func run(t *testing.T, v verb, path, what string) {
 	case code == exit.Data && (!strings.Contains(said, path) || !strings.Contains(said, "; ") && !strings.Contains(said, "no usable feature")):
 		t.Errorf("%s, %s: neither file nor remedy: %s", v.name, what, said)
 	case goText.MatchString(said):
-		t.Errorf("%s, %s: %s", v.name, what, said)
+		t.Errorf("%s, %s: the message shows Go's internals: %s", v.name, what, said)
 	}
 }
 
@@ -211,7 +211,7 @@ func all(t testing.TB, dir string) (list []made) {
 		// Where there is none, a selection is of no use to the verbs that take one.
 		chosen, err := ufs.Select(t.Context(), bounds(ufs.Request{Stats: path, Method: k.methods[0], K: 2}))
 		if err != nil {
-			t.Fatalf("%s: %v", k.name, err)
+			t.Fatalf("selecting from %s: %v", k.name, err)
 		}
 		list = append(list, made{k.name, path, must.Get(forged.Open(path))(t), k.verbs(dir, data, sound, chosen)})
 	}

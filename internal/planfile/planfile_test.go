@@ -284,7 +284,7 @@ func TestOneFileAtATime(t *testing.T) {
 		if _, err := r.Next(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading the next file: %v", err)
 		}
 		if n%50_000 == 0 {
 			runtime.GC()
@@ -323,7 +323,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := read(bytes.NewReader(plan)); err != nil {
-			b.Fatal(err)
+			b.Fatalf("reading the plan: %v", err)
 		}
 	}
 }
