@@ -49,7 +49,7 @@ func TestGenGrid(t *testing.T) {
 		// 12·0.4 = 4.8 instead of 0.
 		difference := high - low
 		switch {
-		case slices.Contains(a.Informative, names[j]) && difference < 200*informative-4.8-5*err,
+		case slices.Contains(a.Informative, names[j]) && difference < 200*minInformativeGap-4.8-5*err,
 			slices.Contains(a.Background, names[j]) && difference > 10*err:
 			t.Errorf("%s: the class means differ by %.1f, standard error %.1f", names[j], difference, err)
 		}
@@ -65,7 +65,7 @@ func TestGenSparse(t *testing.T) {
 	readAnswer(t, path, &a)
 	src, err := chunkio.Open(t.Context(), []string{path}, chunkio.Options{Sparse: a.Read, Label: LabelName, Classes: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the table: %v", err)
 	}
 	defer src.Close()
 	made := newTexts(n, d, topics, 50, 1, 1)
@@ -80,12 +80,12 @@ func TestGenSparse(t *testing.T) {
 	row := int64(0)
 	for c, err := range src.Chunks(t.Context(), stream.Range{}) {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading a block: %v", err)
 		}
 		for i := range c.Rows {
-			want := made.csr(row, row+1)
+			want := made.countWords(row, row+1)
 			lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
-			class := made.class(row)
+			class := made.classOfRow(row)
 			if !slices.Equal(c.Sparse.Index[lo:hi], want.Index) || !slices.Equal(c.Sparse.Value[lo:hi], want.Value) || src.Classes()[c.Class[i]] != fmt.Sprint(class) {
 				t.Fatalf("row %d differs", row)
 			}
@@ -150,7 +150,7 @@ func (p pixels) write(t *testing.T, path, label string) {
 		list = append(list, stream.Column{Name: name, Type: "uint8"})
 	}
 	if err := chunkio.WriteParquet(t.Context(), path, filledTable{memoryColumns{list, columns}, int64(len(p.rows)), 0, 1, 1}, chunkio.WriteOptions{RowGroupRows: 3}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the images: %v", err)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestGenEmnist(t *testing.T) {
 		}
 		ds, err := chunkio.Open(t.Context(), []string{dir}, chunkio.Options{Label: "digit"})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening the copies: %v", err)
 		}
 		for _, col := range ds.Columns() {
 			if col.Type != c.typ {
