@@ -75,9 +75,9 @@ func TestMemory(t *testing.T) {
 // Every made table is of its kind, and readable.
 func TestShapes(t *testing.T) {
 	bench := benchtest.Program{gen.New}
-	for _, s := range shapes(0.0001) {
-		must.Do(t, s.make(t.Context(), &options{generate: bench.Generate}, t.TempDir()))
-		if info := must.Get(os.Stat(s.path))(t); info.Size() == 0 || len(jobs(&s, "", "")) < 20 {
+	for _, s := range madeShapes(0.0001) {
+		must.Do(t, s.makeTable(t.Context(), &options{generate: bench.Generate}, t.TempDir()))
+		if info := must.Get(os.Stat(s.path))(t); info.Size() == 0 || len(listJobs(&s, "", "")) < 20 {
 			t.Errorf("%s: %d bytes", s.name, info.Size())
 		}
 	}
