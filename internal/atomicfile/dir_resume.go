@@ -87,7 +87,6 @@ func openOrCreateTempDir(path string) (d *Dir, err error) {
 	return d, nil
 }
 
-// openLeftoverDir opens the temporary folder that a run has left, if nobody else can have written in it.
 func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 	folder, err := ownfile.OpenFolder(in, temp)
 	if err != nil {

@@ -321,7 +321,6 @@ func (a *File) Close() error {
 	return nil
 }
 
-// recordError records the first error, with the place and a remedy.
 func (a *File) recordError(err error) error {
 	if err == nil || a.err != nil {
 		return a.err

@@ -72,7 +72,6 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	return &finishedList{file, of}, nil
 }
 
-// readFinished reads the whole lines; torn reports that the last one has no end.
 func readFinished(r io.Reader) (of map[string]Finished, torn bool, err error) {
 	of = map[string]Finished{}
 	for lines := bufio.NewReader(r); ; {

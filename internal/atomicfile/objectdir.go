@@ -59,7 +59,6 @@ func (o *objectDir) locationOf(rel string) store.Location {
 	return o.location.WithKey(o.location.Key + rel)
 }
 
-// listObjects yields the objects in the folder.
 func (o *objectDir) listObjects(ctx context.Context) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
 		for found, err := range o.client.List(ctx, o.location) {

@@ -76,7 +76,6 @@ func (o *objectDir) adoptFinished(of map[string]Finished) {
 	}
 }
 
-// matchesFinished reports whether the object of this record exists as it was uploaded.
 func (o *objectDir) matchesFinished(ctx context.Context, f Finished) bool {
 	l := o.locationOf(f.Place)
 	found, ok := o.objects[l.Key]
@@ -100,7 +99,6 @@ func (o *objectDir) isUnchanged(ctx context.Context, l store.Location, was creat
 	return was.matchesObject(now), asOutputError(l.Name(), err)
 }
 
-// matchesObject compares the upload, which may have no version, with the object.
 func (m createdObject) matchesObject(now store.Object) bool {
 	return now.Size == m.size && (m.version == "" || now.Version == m.version)
 }

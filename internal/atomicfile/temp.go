@@ -53,7 +53,6 @@ func openParent(path string) (in *os.Root, name string, err error) {
 	return in, name, nil
 }
 
-// tempStem returns the common beginning of the temporaries' names for an output called name.
 func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
 // makeTemp makes and locks a temporary for name, which create opens; errors name path. Another run may sweep it

@@ -67,7 +67,6 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{text: text, Root: root, Leaves: p.leaves}, nil
 }
 
-// parseTokens calls expr's parser on the placeholders.
 func (p *condParser) parseTokens() (syntax, error) {
 	var b strings.Builder
 	p.tokenStarts = make(map[int]int, len(p.tokens))
@@ -101,7 +100,6 @@ func (p *condParser) tokenNear(place int) (token, bool) {
 	return token{}, false
 }
 
-// tokenOf returns the token at which a node begins.
 func (p *condParser) tokenOf(n syntax) token {
 	if t, ok := p.tokenNear(n.Location().From); ok {
 		return t
@@ -200,7 +198,6 @@ func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
 	return nil, p.errAtNode(n, "the operator %s is no part of conditions", n.Operator)
 }
 
-// flattenConnective makes one node of a chain of ands, or of ors.
 func (p *condParser) flattenConnective(op Connective, n *ast.BinaryNode) (*Node, error) {
 	joined := &Node{Op: op}
 	for _, side := range []syntax{n.Left, n.Right} {
@@ -271,7 +268,6 @@ func (p *condParser) convertComparison(n *ast.BinaryNode) (*Node, error) {
 	return p.addLeaf(l), nil
 }
 
-// convertMembership converts "in" and its list.
 func (p *condParser) convertMembership(n *ast.BinaryNode) (*Node, error) {
 	name, err := p.columnName(n.Left)
 	if err != nil {

@@ -83,7 +83,6 @@ func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	return r.out, nil
 }
 
-// rewriteToken rewrites the token at i and returns the number of tokens used.
 func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	t := r.in[i]
 	word := r.keywordAt(i)
@@ -142,7 +141,6 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	return 1, nil
 }
 
-// rewriteList rewrites the in at i, with the parenthesis after it.
 func (r *rewriter) rewriteList(i int) (used int, err error) {
 	r.appendToken(r.in[i], "in")
 	if next := r.in[i+1]; next.kind == lexer.Bracket && next.value == "(" {

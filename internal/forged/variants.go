@@ -43,7 +43,6 @@ func (f *File) Variants() iter.Seq2[string, *File] {
 	}
 }
 
-// replacementValues replace a value in a header.
 func replacementValues() []any {
 	return []any{
 		nil, "", []any{}, map[string]any{}, 0, -1, 1, 1.5, json.Number("9223372036854775807"), json.Number("-9223372036854775808"), json.Number("1e300"),
@@ -51,7 +50,6 @@ func replacementValues() []any {
 	}
 }
 
-// headerVariants yields variants of a header, each with a description.
 func headerVariants(text []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for what, broken := range map[string][]byte{"empty": {}, "cut": text[:len(text)/2], "null": []byte("null"), "list": []byte("[]"), "nested": bytes.Repeat([]byte("["), 1<<16), "followed": append(bytes.Clone(text), "{}"...)} {

@@ -121,7 +121,6 @@ func (c *counter) countElements(ctx context.Context, t reflect.Type) error {
 	return err
 }
 
-// countMapEntries counts the members of an object that becomes a map.
 func (c *counter) countMapEntries(ctx context.Context, t reflect.Type) error {
 	c.bytes += mapEntryOverhead
 	return c.eachMember(func(name []byte) error {
@@ -130,7 +129,6 @@ func (c *counter) countMapEntries(ctx context.Context, t reflect.Type) error {
 	})
 }
 
-// countStructFields counts the members of an object that becomes a struct, except those without a field.
 func (c *counter) countStructFields(ctx context.Context, t reflect.Type) error {
 	return c.eachMember(func(name []byte) error {
 		if field := c.fieldType(t, name); field != nil {

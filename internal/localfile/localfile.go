@@ -73,7 +73,6 @@ func ReadAll(path string) ([]byte, error) {
 	return b, stripPathError(err)
 }
 
-// checkRegular returns the reason if this is no regular file.
 func checkRegular(info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -178,7 +177,6 @@ func (f *File) Close() error {
 	return f.File.Close()
 }
 
-// stripPathError removes the operation and the path from err.
 func stripPathError(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

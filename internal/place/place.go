@@ -75,7 +75,6 @@ func Name(arg string) string {
 	return screen.Redact(l.Name())
 }
 
-// keyOrPath returns the key of a URL (slashed), or a local path.
 func keyOrPath(arg string) (k string, slashed bool) {
 	if !IsURL(arg) {
 		return arg, false

@@ -111,7 +111,6 @@ func (s *Scope) Resolve(name string) (string, error) {
 	return "", s.errOutside(named)
 }
 
-// errOutside refuses a URL, with the flag that allows it.
 func (s *Scope) errOutside(named store.Location) error {
 	for _, root := range s.recordedRoots {
 		if _, ok := root.Below(named); ok {

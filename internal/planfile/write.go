@@ -136,7 +136,6 @@ func (d *digester) addFile(f File) error {
 // shortHex is short enough for people to compare: 80 bits.
 func (d *digester) shortHex() string { return fmt.Sprintf("%x", d.sum.Sum(nil)[:10]) }
 
-// headLine returns the header's JSON without its closing brace.
 func headLine(h Header) ([]byte, error) {
 	line, err := marshalLine(h)
 	if err != nil {

@@ -171,7 +171,6 @@ func jsonPath(steps []chunkio.TextStep) string {
 	return pointer
 }
 
-// duckDBFiles returns the table function that reads a batch's files.
 func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
 	files := r.duckDBFileList(b)
 	arguments := ""

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// pythonText lists the columns' names, and reads these columns with pyarrow if it can.
 func (r *Recipe) pythonText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\ncolumns = [\n", r.describeChoice())

@@ -35,7 +35,6 @@ type Column struct {
 	Key     bool // it is a partition key
 }
 
-// isInputColumn reports whether the column is a whole column of the input.
 func (c Column) isInputColumn() bool { return len(c.Path) == 1 && c.Element < 0 }
 
 // Form is the format of files.

@@ -101,7 +101,6 @@ func (r *Recipe) checkNames() error {
 	return nil
 }
 
-// identifierQuoter returns a function that quotes a name; it doubles quotes inside.
 func identifierQuoter(quote string) func(string) string {
 	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
 }

@@ -77,7 +77,6 @@ func Open(path string, opt Options) (*Folder, error) {
 	return f, nil
 }
 
-// stripPathError removes the system call and path from an error.
 func stripPathError(err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
 		return at.Err
@@ -104,7 +103,6 @@ func (f *Folder) addRemark(format string, args ...any) {
 
 func (f *Folder) isSaveDue() bool { return f.opt.isSaveDue(f.now().Sub(f.lastSave), f.saveCost) }
 
-// isSaveDue reports whether to save, given the time since the last save and the time that it took.
 func (o *Options) isSaveDue(since, cost time.Duration) bool {
 	return o.Every < 0 || since >= max(o.Every, intervalPerSaveCost*cost)
 }
@@ -201,7 +199,6 @@ func Forget(path string, opt Options) error {
 	return f.Forget()
 }
 
-// stateNames returns the states' file names with this prefix, without the lock.
 func (f *Folder) stateNames(prefix string) []string {
 	return f.matchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
 }

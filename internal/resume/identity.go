@@ -62,7 +62,6 @@ func sortedKeys(a, b map[string]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// shortenValue prepares a value for a message.
 func shortenValue(value string) string {
 	const most = 60
 	switch {

@@ -54,7 +54,6 @@ func openLock(in *os.Root) (*os.File, error) {
 	}
 }
 
-// lockHolderText names the process in the lock file, if there is one.
 func lockHolderText(f *os.File) string {
 	b := make([]byte, 32)
 	n, _ := f.ReadAt(b, 0)

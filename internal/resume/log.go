@@ -65,7 +65,6 @@ const (
 	logStateName = "log"
 )
 
-// openLog opens the log of the run, or begins a new one.
 func (r *Run) openLog() (*log, error) {
 	if r.log != nil {
 		return r.log, nil
@@ -96,7 +95,6 @@ func (r *Run) openLog() (*log, error) {
 	return l, nil
 }
 
-// readStates finds the states of the log.
 func (l *log) readStates(digest string) error {
 	from := bufio.NewReaderSize(l.file, 1<<18)
 	head := make([]byte, len(logMagic)+len(digest))
@@ -259,7 +257,6 @@ func (n Numbers) Append(ctx context.Context, name string, marks map[string]strin
 	return nil
 }
 
-// loadFromLog reads a state of the log; ok is false if it has none of that name.
 func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string]string, ok bool, err error) {
 	if n.Run == nil || !n.isIdentified || n.folder.savingDisabled {
 		return nil, false, nil

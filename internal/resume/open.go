@@ -111,7 +111,6 @@ func (f *Folder) excludeOtherUsers() error {
 	return nil
 }
 
-// errUnusable reports a folder, or a file in it, that cannot serve as a checkpoint.
 func (f *Folder) errUnusable(path string, err error) error {
 	remedy := stream.Textf("choose another {checkpoint} folder")
 	switch {

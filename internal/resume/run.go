@@ -132,7 +132,6 @@ func (r *Run) Clear() error {
 	return nil
 }
 
-// removeFile removes a file of the folder, if it exists.
 func (f *Folder) removeFile(name string) error {
 	if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: stream.PlainText("remove it")}

@@ -68,7 +68,6 @@ func (st *stage) unusedFileName() string {
 	}
 }
 
-// forEachRecord passes over the records in memory.
 func (f *stageFile) forEachRecord(mode stream.ScratchMode, do func(i int, record []byte) error) (err error) {
 	p := f.Pass(mode)
 	defer func() { err = errors.Join(err, p.Close()) }()
@@ -84,7 +83,6 @@ func (f *stageFile) forEachRecord(mode stream.ScratchMode, do func(i int, record
 	return nil
 }
 
-// fillMemory reads the records from the file in the folder.
 func (f *stageFile) fillMemory(state *scratch.State) (err error) {
 	if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
 		return err

@@ -209,7 +209,6 @@ func (st *stage) End(ctx context.Context, values ...any) error {
 	return st.saveState(ctx, true, values)
 }
 
-// saveState replaces the state of the stage, and measures the time.
 func (st *stage) saveState(ctx context.Context, ended bool, list []any) error {
 	begin := st.stages.run.folder.now()
 	err := st.writeState(ctx, ended, list)
@@ -320,7 +319,6 @@ func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error)
 	return stream.StageBegun, nil
 }
 
-// takeLoadedFile removes a file from the loaded state's list and returns it.
 func (st *stage) takeLoadedFile(name string) (fileMark, bool) {
 	i := slices.IndexFunc(st.loadedFiles, func(f fileMark) bool { return f.Name == name })
 	if i < 0 {

@@ -122,7 +122,6 @@ func putRaw[T any](w io.Writer, x []T) error {
 	return nil
 }
 
-// getRaw fills x.
 func getRaw[T any](r io.Reader, x []T) error {
 	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
 	for len(x) > 0 {

@@ -112,7 +112,6 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 	return out, nil
 }
 
-// gatherRows copies rows [from, to).
 func gatherRows(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Matrix[float64], error) {
 	m := kernel.ColMajor(make([]float64, (to-from)*d), to-from, d, to-from)
 	return m, pass(ctx, "gathering rows", func(first int, x kernel.Matrix[float64]) error {

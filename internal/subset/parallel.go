@@ -30,7 +30,6 @@ const (
 	mostGroups     = 512
 )
 
-// newNull returns the model of columns in a space of dims dimensions.
 func newNull(squares []float64, dims float64) *nullModel {
 	n := &nullModel{squares: slices.Clone(squares), dims: dims}
 	slices.Sort(n.squares)

@@ -22,7 +22,6 @@ type Gram struct {
 	Threads int
 }
 
-// centredDims is the number of dimensions that centring leaves.
 func (g *Gram) centredDims() int { return int(max(g.Rows-1, 1)) }
 
 const (
@@ -273,7 +272,6 @@ func (s *sizeSearch) countLone(k int) int {
 	return found
 }
 
-// setExplained sets the share that the recommended features explain, and the shares that later ones add.
 func (s *sizeSearch) setExplained() {
 	nan, k := stream.Number(math.NaN()), s.Recommended
 	if s.Explained, s.Next, s.Noise = nan, nan, nan; s.curve.Total <= 0 || k > len(s.curve.Left) {

@@ -89,7 +89,6 @@ func restoreOrder(sorted []float64, at []int) {
 	}
 }
 
-// permutedBytes returns the memory of [drawPermutedGram], including its result.
 func permutedBytes(d int) int64 {
 	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
 }

@@ -66,7 +66,6 @@ func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r 
 	return c, c.recordRefusal(err)
 }
 
-// comparePairs compares some leaves, if DuckDB reads them all.
 func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, pairs []pair, c *comparison) error {
 	if len(pairs) == 0 {
 		return nil

@@ -133,7 +133,6 @@ func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
 	return r.errFindings()
 }
 
-// examineFile reads, copies and compares a file. It fails if interrupted, or if there is no DuckDB.
 func (r *run) examineFile(ctx context.Context, f file) (found finding, err error) {
 	found.file = f
 	copied := r.shop.Path("copy.parquet")
@@ -193,7 +192,6 @@ func (f *finding) worstOutcome() outcome {
 	return f.reading.outcome
 }
 
-// listFailures describes runs that failed or hung.
 func (f *finding) listFailures() (list []string) {
 	for verb, a := range map[string]attempt{"inspect": f.reading, "convert": f.copying} {
 		if a.outcome == failed || a.outcome == hung {
@@ -204,7 +202,6 @@ func (f *finding) listFailures() (list []string) {
 	return list
 }
 
-// errFindings is the error of a run with failures or differences.
 func (r *run) errFindings() error {
 	counts := make(map[outcome]int)
 	differences := 0

@@ -112,7 +112,6 @@ type duckExpression struct {
 	tolerance  float64 // for times: DuckDB may cut off this much
 }
 
-// expressionOf returns the expression for a type; ok is false for types that are no numbers.
 func expressionOf(expression, typ string) (t duckExpression, ok bool) {
 	const day = 24 * 60 * 60
 	name, _, _ := strings.Cut(typ, "(")
@@ -160,7 +159,6 @@ func (t duckExpression) parseValue(text *string) (float64, error) {
 	return x, nil
 }
 
-// describeColumns returns DuckDB's names and types of the columns of a query.
 func (o *duckReader) describeColumns(ctx context.Context, query string) (names, types []string, err error) {
 	rows, err := o.queryRows(ctx, "DESCRIBE "+query)
 	for _, row := range rows {

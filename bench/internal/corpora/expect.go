@@ -37,7 +37,6 @@ type expectedLeaf struct {
 	Judge  string   `json:"judge,omitempty"` // other reader of the same values, if any
 }
 
-// expectFile reads a file in this process, and returns its results as an expectation.
 func expectFile(ctx context.Context, f file) expectation {
 	e := expectation{File: path.Join(f.suite, f.name), Outcome: wasRead}
 	r, err := readFile(ctx, f.path)
@@ -78,7 +77,6 @@ const (
 	judgeCopy = "DuckDB, of the copy"
 )
 
-// encodeExpectations returns the expectations for all files of the run, a line of JSON for each.
 func (r *run) encodeExpectations(ctx context.Context) ([]byte, error) {
 	var lines bytes.Buffer
 	for i := range r.findings {

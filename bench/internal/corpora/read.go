@@ -59,7 +59,6 @@ func readFile(ctx context.Context, path string) (*reading, error) {
 	return r, nil
 }
 
-// locateLeaves finds the leaves in the file.
 func (r *reading) locateLeaves(ctx context.Context, path string) ([]recipe.Column, error) {
 	opt := chunkio.ApplyOptions{Times: true}
 	for _, l := range r.leaves {

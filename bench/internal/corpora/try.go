@@ -51,7 +51,6 @@ func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string)
 	return classifyFailure(child.Code, child.Stderr, f.path), nil
 }
 
-// classifyFailure classifies a failed run by its exit code and its standard error.
 func classifyFailure(code int, said, path string) attempt {
 	said = strings.TrimSpace(said)
 	a := attempt{failed, code, said[strings.LastIndexByte(said, '\n')+1:]}

@@ -66,7 +66,6 @@ func endsWith(path string, endings ...string) bool {
 	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(lower, e) })
 }
 
-// startsWithAny reports whether a file begins with one of some words.
 func startsWithAny(path string, words ...string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 )
 
-// writeResults writes corpora.md and corpora.csv, the expectations if requested, and the tables to out.
 func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 	var text, lines bytes.Buffer
 	r.writeMarkdown(&text)
@@ -138,7 +137,6 @@ func (r *run) writeSuiteTable(w io.Writer) {
 	}
 }
 
-// writeListSection writes a section with the lines of each file, if there are any.
 func (r *run) writeListSection(w io.Writer, title string, lines func(*finding) []string) {
 	for i := range r.findings {
 		f := &r.findings[i]

@@ -137,7 +137,6 @@ func newShiftedImages(src stream.Source, label string, dy, dx int) (*shiftedImag
 	return s, nil
 }
 
-// makeFractions turns all pixels into numbers of type double that are not whole.
 func (s *shiftedImages) makeFractions() {
 	s.fractions = true
 	for j := range s.columns[:len(s.columns)-1] {

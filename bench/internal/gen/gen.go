@@ -175,7 +175,6 @@ type outputPart struct {
 	source stream.Source
 }
 
-// writeParts writes the files and reports the time.
 func writeParts(ctx context.Context, c *cli.Shared, path string, features int, parts []outputPart, w chunkio.WriteOptions) error {
 	total := int64(0)
 	for _, p := range parts {
@@ -215,7 +214,6 @@ func writeParts(ctx context.Context, c *cli.Shared, path string, features int, p
 	return nil
 }
 
-// totalSize returns the size in bytes of a file, or of all files in a folder.
 func totalSize(path string) (size int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -105,7 +105,6 @@ func (g *grid) Fill(j int, from int64, out []float64) {
 	}
 }
 
-// classAndBits returns a row's class and the bits of its shift and brightness.
 func (g *grid) classAndBits(row int64) (class int, bits uint64) {
 	bits = g.rows.Bits(row)
 	return int(bits >> 32 % uint64(g.classes)), bits

@@ -93,7 +93,6 @@ func drawRank(cumulated []float64, u float64) int {
 	return min(sort.Search(last, func(i int) bool { return cumulated[i] > x }), last)
 }
 
-// countWords counts the words of the rows from, …, to-1.
 func (s *texts) countWords(from, to int64) *stream.CSR {
 	c := &stream.CSR{RowPtr: []int{0}}
 	var words []int32

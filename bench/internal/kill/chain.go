@@ -37,7 +37,6 @@ func (p point) repeatedShare() float64 {
 	return (p.cpu - time.Duration(p.runs)*p.aloneCost.CPU).Seconds() / float64(max(p.kills, 1)) / p.aloneCost.CPU.Seconds()
 }
 
-// killRepeatedly kills a run again and again.
 func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 	p := point{name: j.name}
 	state := j.out + ".state"
@@ -128,7 +127,6 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// readOutput returns the files of an output by their path in it, without times and memory.
 func readOutput(out string) (map[string]string, error) {
 	files := make(map[string]string)
 	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
@@ -175,7 +173,6 @@ func describeDifference(out string, want map[string]string, done bool) string {
 	return ""
 }
 
-// leftoverFiles lists the files that a run left next to its output: its state, and temporaries.
 func leftoverFiles(out, state string) []string {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*.ufs-tmp"))
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {

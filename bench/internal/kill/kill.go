@@ -65,7 +65,6 @@ Results are --results/kill.md.
 	return cmd
 }
 
-// runKill kills every run and writes the results.
 func (o *options) runKill(ctx context.Context, out io.Writer) error {
 	if o.kills < 1 || !(o.share > 0) || o.every <= 0 {
 		return stream.Usagef("kill: --kills %d, --share %v, --checkpoint-every %s: want numbers above 0", o.kills, o.share, o.every)

@@ -74,7 +74,6 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	}, nil
 }
 
-// smallestLimit returns the smallest limit that a selection works within, out of core.
 func (o *options) smallestLimit(ctx context.Context, args []string) (string, error) {
 	var plan struct {
 		Memory struct {

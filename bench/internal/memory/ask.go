@@ -35,7 +35,6 @@ func (p point) String() string {
 	return fmt.Sprintf("%s: %s: %s of %s MiB, %s", p.table, p.run, formatMebibytes(p.peak), formatMebibytes(p.limit), p.wallTime.Round(time.Second/10))
 }
 
-// isOverLimit reports whether the run broke its promise.
 func (p point) isOverLimit() bool { return p.notDoneReason == "" && p.limit > 0 && p.peak > p.limit }
 
 // hasFailed reports whether the run ended wrongly: neither done, nor refused as unsuitable for the data, nor
@@ -129,7 +128,6 @@ func (o *options) runOnce(ctx context.Context, program string, args []string, li
 	return took, err
 }
 
-// plannedPeak returns the peak that plan predicts for a run of select over data, or 0.
 func plannedPeak(ctx context.Context, shop *workshop.Workshop, j job, limit int64) int64 {
 	if j.verb != "select" || slices.Contains(j.args, "--stats") {
 		return 0

@@ -72,7 +72,6 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 	return cmd
 }
 
-// requestedTables checks the flags and returns the tables to measure.
 func (o *options) requestedTables() ([]shape, error) {
 	all := madeShapes(o.share)
 	if !(o.share > 0 && o.share <= 1) {
@@ -102,7 +101,6 @@ func (o *options) requestedTables() ([]shape, error) {
 	return all, nil
 }
 
-// runMemory measures every table and writes the results.
 func (o *options) runMemory(ctx context.Context, out io.Writer) error {
 	tables, err := o.requestedTables()
 	if err != nil {
@@ -158,7 +156,6 @@ func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *
 	return points, nil
 }
 
-// isNeeded reports whether a requested run needs a file that j makes.
 func isNeeded(list []job, j job, only string) bool {
 	return slices.ContainsFunc(list, func(other job) bool {
 		return strings.Contains(other.name, only) && slices.ContainsFunc(other.needs, func(file string) bool {

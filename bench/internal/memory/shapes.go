@@ -19,7 +19,6 @@ type shape struct {
 	path          string
 }
 
-// madeShapes lists the tables to make, each a share of its full size.
 func madeShapes(share float64) []shape {
 	part := func(n int, least int) int { return max(int(math.Round(float64(n)*share)), least) }
 	whole := part(1_000_000, 400)
@@ -47,7 +46,6 @@ func (s *shape) makeTable(ctx context.Context, o *options, dir string) error {
 	return o.generate(ctx, args)
 }
 
-// inputArgs returns the arguments that name the table and how it is read.
 func (s *shape) inputArgs() []string {
 	args := []string{s.path}
 	if s.kind == "sparse" {
@@ -56,7 +54,6 @@ func (s *shape) inputArgs() []string {
 	return args
 }
 
-// labelledArgs adds the class column, for the verbs that select or judge.
 func (s *shape) labelledArgs(label string) []string {
 	if s.kind != "" {
 		label = gen.LabelName
@@ -67,7 +64,6 @@ func (s *shape) labelledArgs(label string) []string {
 	return append(s.inputArgs(), "--label", label)
 }
 
-// gridShape arranges the columns as a grid, for methods of pictures.
 func (s *shape) gridShape() string {
 	height := int(math.Sqrt(float64(s.columns)))
 	for s.columns%height > 0 {

@@ -68,7 +68,6 @@ ours, and the difference.
 	return cmd
 }
 
-// runPaper fills the tables and writes all of them or none.
 func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 	tables, err := o.chooseTables()
 	if err != nil {
@@ -144,7 +143,6 @@ func (o *options) chooseTables() ([]table, error) {
 	return chosen, nil
 }
 
-// containsFold ignores case.
 func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

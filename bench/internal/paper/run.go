@@ -41,7 +41,6 @@ type outcome struct {
 	notes []string // facts about the sets that the reader needs
 }
 
-// fillTable makes all selections for each set of a table, and then clusters with them.
 func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) (outcome, error) {
 	out := outcome{table: t}
 	for _, set := range t.sets {
@@ -140,7 +139,6 @@ func (m contender) selectionFile(set dataset, k int) string {
 	return fmt.Sprintf("%s-%s-%d.json", fileName(set.title), fileName(m.title), k)
 }
 
-// featuresOn returns the number of features of m when the other methods select k.
 func (m contender) featuresOn(set dataset, k int) int {
 	if m.title == allFeatures {
 		return set.features
@@ -148,7 +146,6 @@ func (m contender) featuresOn(set dataset, k int) int {
 	return k
 }
 
-// resultOf returns eval's result for a method.
 func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
 		if r.Name == fileName(m.title) {
@@ -158,7 +155,6 @@ func resultOf(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	return stream.Evaluated{}, fmt.Errorf("eval gave no result for %s", m.title)
 }
 
-// clusteringNote describes how the rows of a set were clustered.
 func clusteringNote(e stream.Evaluation, set dataset) string {
 	rows := fmt.Sprintf("all %s rows", humanize.Comma(e.Rows))
 	if e.Sampled {
@@ -167,7 +163,6 @@ func clusteringNote(e stream.Evaluation, set dataset) string {
 	return fmt.Sprintf("%s: %s in %d clusters; %d runs, each the best of %d", set.title, rows, e.Clusters, e.Runs, e.Restarts)
 }
 
-// scoreOf returns the measure of a field; false if eval has none.
 func (r row) scoreOf(field string) (stream.Spread, bool) {
 	for _, s := range r.result.ClusterScores() {
 		if s.Field == field && s.Spread != nil {
@@ -177,7 +172,6 @@ func (r row) scoreOf(field string) (stream.Spread, bool) {
 	return stream.Spread{}, false
 }
 
-// inputPath returns the path of a set. E-MNIST has a flag of its own.
 func (o *options) inputPath(set dataset) string {
 	if set.title == emnistName {
 		return o.emnist

@@ -55,7 +55,6 @@ const (
 	printed     source = "c" // printed by the paper
 )
 
-// sourceNotes explain the letters to the reader.
 func sourceNotes() map[source]string {
 	return map[source]string{
 		independent: "an independent implementation of the paper's method, under the same protocol; not the paper's own figure",
@@ -179,7 +178,6 @@ func eufsTable() table {
 	}
 }
 
-// cpufsTable has the available pictures of the CPUFS paper.
 func cpufsTable() table {
 	return table{
 		name:  "cpufs",

@@ -42,7 +42,6 @@ type options struct {
 	command   string                                         // the command line, for the results
 }
 
-// defaultOptions are the settings of peers without flags.
 func defaultOptions() *options {
 	return &options{
 		label: gen.LabelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
@@ -92,7 +91,6 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
 	return cmd
 }
 
-// validate parses the rows and refuses impossible flags.
 func (o *options) validate() (err error) {
 	if o.rowCounts, err = cli.WholeNumbers("rows", o.rows); err != nil {
 		return err
@@ -129,7 +127,6 @@ func (o *options) validate() (err error) {
 // leastRows is the least number of rows that every method can work on.
 const leastRows = 20
 
-// runPeers measures and scores every set, then writes the results.
 func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
 		_, err := fmt.Fprintln(out, strings.Join(allPeerNames(), "\n"))

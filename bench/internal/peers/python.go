@@ -31,7 +31,6 @@ const (
 	startMethod    = "start" // reads and chooses nothing
 )
 
-// allPeers lists the measurable peers in the order of the results.
 func allPeers() []peer {
 	return []peer{
 		{library: "Python", method: startMethod, about: "starts, imports the libraries and reads the rows, which every method in Python does as well"},

@@ -42,12 +42,10 @@ type point struct {
 	noChoiceReason   string  // why there is no choice; empty if there is one
 }
 
-// tableName is a file's name in the results.
 func tableName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// measureTable measures all peers on growing numbers of the rows of a table.
 func (r *run) measureTable(ctx context.Context, path string) error {
 	table := tableName(path)
 	ended := make(map[string]string) // reasons by peer

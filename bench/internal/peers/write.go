@@ -19,7 +19,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// writeResults writes NAME.md and NAME.csv, and the tables to out.
 func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 	var text, figures bytes.Buffer
 	r.writeMarkdown(&text)

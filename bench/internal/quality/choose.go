@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// selectFeatures makes one selection within the limits of time and memory.
 func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path string, k int) (*stream.Selection, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

@@ -137,7 +137,6 @@ func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v
 	return ctx.Err()
 }
 
-// scoreByClasses sets the scores that need classes.
 func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][]int, c *choiceMade) error {
 	if j.clusters < 2 {
 		return nil

@@ -58,14 +58,12 @@ func (p plantedSet) answerGroups() (groups [][]string) {
 	return groups
 }
 
-// addFactorColumns adds count columns of group that follow a factor.
 func (t *madeTable) addFactorColumns(count, group, factor int, weight, noise float64) {
 	for range count {
 		t.columns = append(t.columns, madeColumn{group: group, terms: []madeTerm{{factor, weight}}, noise: noise})
 	}
 }
 
-// addNoiseColumns adds count columns of noise with variance 1.
 func (t *madeTable) addNoiseColumns(count int) {
 	for range count {
 		t.columns = append(t.columns, madeColumn{noise: 1})

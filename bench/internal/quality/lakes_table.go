@@ -45,7 +45,6 @@ func (r *run) writeLakes(w io.Writer, sets []dataset) {
 	writeList(w, r.listLakeDemands(lakes))
 }
 
-// lakeChoice returns a variant's choice of as many columns as factors, or if auto of its own number.
 func (r *run) lakeChoice(s dataset, v variant, auto bool) choiceMade {
 	choices := r.findingOf(s, v).Choices
 	if auto {

@@ -66,7 +66,6 @@ func (r *run) writeSets(w io.Writer, sets []dataset) {
 	}
 }
 
-// writeTable writes one table: demands on the default, means, ranks, tests, plot, and scores by set.
 func (r *run) writeTable(w io.Writer, t table) {
 	fmt.Fprintf(w, "\n## %s\n", t.title)
 	writeList(w, t.listDemands())
@@ -115,7 +114,6 @@ func (t table) writeOtherScores(w io.Writer) {
 	}
 }
 
-// kindMeans returns the means of a score over all public sets and over every kind.
 func (t table) kindMeans(row tableRow, of score) []string {
 	cells := []string{results.Points(t.meanOver(row, of, isPublic))}
 	for _, kind := range t.kinds {
@@ -153,7 +151,6 @@ func writeList(w io.Writer, lines []string) {
 	}
 }
 
-// writeRefusals lists refused choices, and those with fewer features than requested, with reasons.
 func (r *run) writeRefusals(w io.Writer) {
 	var lines []string
 	for _, x := range r.cells {

@@ -97,7 +97,6 @@ written anew from these lines.
 	return cmd
 }
 
-// validate parses the lists and refuses impossible flags.
 func (o *options) validate() error {
 	for _, s := range o.shares {
 		p, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
@@ -134,7 +133,6 @@ func (o *options) validate() error {
 	return o.chooseVariants()
 }
 
-// runVerb computes missing results, and writes the tables.
 func (o *options) runVerb(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
 		for _, v := range allVariants() {

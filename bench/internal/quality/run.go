@@ -40,7 +40,6 @@ func (r *run) scoreSettings() string {
 // protocolVersion grows when equal choices get other scores: older findings are then ignored.
 const protocolVersion = 3
 
-// limitsText describes the limits of a selection.
 func (r *run) limitsText() string {
 	return fmt.Sprintf("timeout=%s memory=%s", r.timeout, humanize.IBytes(uint64(r.memory)))
 }

@@ -85,7 +85,6 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	return sets, nil
 }
 
-// isWanted reports whether --sets names a set, and --skip does not.
 func (o *options) isWanted(name string) bool {
 	matches := func(glob string) bool {
 		ok, err := filepath.Match(glob, name)
@@ -94,7 +93,6 @@ func (o *options) isWanted(name string) bool {
 	return (len(o.sets) == 0 || slices.ContainsFunc(o.sets, matches)) && !slices.ContainsFunc(o.skip, matches)
 }
 
-// describeSet sets the label, the shape and the fingerprint of a set.
 func (o *options) describeSet(ctx context.Context, s *dataset) error {
 	candidates := []string{"label", "class"}
 	switch {

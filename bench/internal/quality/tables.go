@@ -116,7 +116,6 @@ func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) t
 	return t
 }
 
-// rankRows ranks the variants and sorts them.
 func (t *table) rankRows() {
 	blocks := make([][]float64, len(t.sets))
 	for _, row := range t.rows {
@@ -161,7 +160,6 @@ func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) f
 	return judge.Summarize(list).Mean
 }
 
-// Filters of kinds for a mean.
 func anyKind(string) bool                 { return true }
 func onlyKind(k string) func(string) bool { return func(kind string) bool { return kind == k } }
 

@@ -57,7 +57,6 @@ func namedVariants() []variant {
 	}
 }
 
-// allVariants lists all features and random ones, every method at its defaults, and the named variants.
 func allVariants() []variant {
 	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: defaultVariant}}
 	all := methods.All()
@@ -79,7 +78,6 @@ func allVariants() []variant {
 // defaultVariant names no method: the result for a user who knows none.
 const defaultVariant = "default"
 
-// variantExists reports whether the method, the scale and the options of v exist.
 func variantExists(all []method.Spec, v variant) bool {
 	spec, err := methods.Find(all, v.method)
 	if err != nil {
@@ -92,7 +90,6 @@ func variantExists(all []method.Spec, v variant) bool {
 	return err == nil
 }
 
-// chooseVariants takes the variants in --methods, in the order of allVariants.
 func (o *options) chooseVariants() error {
 	all := allVariants()
 	var names []string

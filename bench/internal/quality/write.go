@@ -62,10 +62,8 @@ func (t table) rankPlot() (report.RankPlot, bool) {
 	return p, len(p.Ranks) > 1 && !math.IsNaN(t.ranks.Critical)
 }
 
-// plotName is the suffix of the plot's path after the results' path.
 func (t table) plotName() string { return "-ranks-" + t.file + ".svg" }
 
-// plotLink is the plot's path relative to the tables.
 func (r *run) plotLink(t table) string { return filepath.Base(r.output) + t.plotName() }
 
 func (r *run) writeCSV(w io.Writer) error {
@@ -170,5 +168,4 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 	return enc.Encode(out)
 }
 
-// percentName formats a share in per cent without trailing zeros.
 func percentName(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

@@ -50,7 +50,6 @@ func (r *scaleRun) makePlots() []plot {
 	return all
 }
 
-// speedUpPlot plots the time on one thread divided by the time on several, at the largest size.
 func (r *scaleRun) speedUpPlot() plot {
 	p := plot{file: "speedup-threads"}
 	if len(r.results) == 0 {

@@ -40,7 +40,6 @@ type point struct {
 	threads int
 }
 
-// isSelect reports whether the process at the point is ufs-stream select.
 func (p point) isSelect() bool {
 	return p.method != bareReading && p.method != decoding && p.method != duckDBSum
 }
@@ -83,7 +82,6 @@ func peakMemory(t turn) float64  { return float64(t.cost.Peak) }
 // if there was none.
 func timesReading(t turn) float64 { return t.cost.Wall.Seconds() / t.read.Seconds() }
 
-// defaultThreadCounts returns 1, 2, 4, … and the number of cores.
 func defaultThreadCounts() (counts []string) {
 	cores := runtime.NumCPU()
 	for n := 1; n < cores; n *= 2 {

@@ -30,7 +30,6 @@ type scaleRun struct {
 	skipped []string // sentences on omitted measurements, with reasons
 }
 
-// measureGenerated measures on generated data, for all numbers of columns and rows.
 func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows []int64) error {
 	fitting, tooLarge := m.splitSizes(rows, r.columnCounts, int64(r.maxBytes))
 	for _, s := range tooLarge {
@@ -158,7 +157,6 @@ func (r *scaleRun) runReader(ctx context.Context, program string, threads int, i
 	return turn{cost: took}, err
 }
 
-// selectFlags returns the flags of a method except --threads.
 func (o *options) selectFlags(method string) []string {
 	flags := []string{"--method", method, "--seed", strconv.FormatUint(o.seed, 10)}
 	for _, f := range [][2]string{{"-k", o.k}, {"--label", o.label}, {"--memory-limit", o.memoryLimit}} {

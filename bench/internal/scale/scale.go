@@ -99,7 +99,6 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the data and of select")
 }
 
-// validate parses the lists and refuses impossible flags.
 func (o *options) validate() (err error) {
 	if o.rowCounts, err = cli.WholeNumbers("rows", o.rows); err != nil {
 		return err
@@ -148,7 +147,6 @@ func (o *options) dataName() string {
 	return strings.Join(strings.Fields(name), "-")
 }
 
-// runScale measures all points, then writes the results.
 func (o *options) runScale(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
@@ -192,7 +190,6 @@ func (o *options) openWorkshop(ctx context.Context, out io.Writer) (*scaleRun, e
 	return r, nil
 }
 
-// measureInputs measures on --data, under the given name.
 func (r *scaleRun) measureInputs(ctx context.Context, name string) error {
 	var plan struct {
 		Rows     int64

@@ -29,7 +29,6 @@ type speedRun struct {
 	duckDBVersion string       // empty if DuckDB is not measured
 }
 
-// speedDefaults are the settings of speed without flags.
 func speedDefaults() *options {
 	return &options{
 		verb: "speed", rows: []string{"630000"}, columns: []string{"900"}, threads: []string{strconv.Itoa(runtime.NumCPU())},

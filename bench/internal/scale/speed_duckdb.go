@@ -31,7 +31,6 @@ func (r *speedRun) findDuckDB(ctx context.Context) error {
 	return nil
 }
 
-// duckDBArgs returns the arguments with which DuckDB's own program runs statements.
 func duckDBArgs(statements string) []string { return []string{"-csv", "-noheader", "-c", statements} }
 
 // sumStatements are the statements that sum every column of Parquet files and folders except the label, which

@@ -37,8 +37,6 @@ func (r *speedRun) writeSpeedSummary(w io.Writer) {
 	r.writeSkipped(w)
 }
 
-// speedCells returns the measurements at a point that performs this number of operations, as a row of the
-// table.
 func (m measuredPoint) speedCells(p peak, operations float64) []string {
 	perSecond := m.spreadOf(func(t turn) float64 { return operations / t.cost.Wall.Seconds() }).median
 	times := results.NoFigure

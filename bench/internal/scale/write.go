@@ -47,7 +47,6 @@ func (r *scaleRun) writeSummary(w io.Writer, plots []plot) {
 	}
 }
 
-// writeHeading describes how the table was made.
 func (r *scaleRun) writeHeading(w io.Writer, title string) {
 	fmt.Fprintf(w, "# %s\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n", title, r.command, r.host, r.shop.Version)
 	fmt.Fprintf(w, "- a row is %d processes, if nothing else is said below: median (least–most); the lines behind it are in [%s.txt](%[2]s.txt), for benchstat\n", r.count, r.name)

@@ -60,7 +60,6 @@ func procValue(file, key, otherwise string) string {
 	return otherwise
 }
 
-// procBytes returns a value in kB from file, in bytes.
 func procBytes(file, key string) uint64 {
 	kib, err := strconv.ParseUint(strings.TrimSuffix(procValue(file, key, ""), " kB"), 10, 64)
 	if err != nil {
