@@ -184,8 +184,8 @@ func (d *Dir) Commit(ctx context.Context) error {
 
 // copyRights gives the folder the mode of the empty one that it replaces, or of any new folder.
 func (d *Dir) copyRights() error {
-	if there, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(there) == nil {
-		return ownfile.KeepMode(d.lock, there)
+	if existing, err := d.parent.Lstat(d.name); err == nil && ownfile.CheckFolder(existing) == nil {
+		return ownfile.KeepMode(d.lock, existing)
 	}
 	const probe = ".ufs-mode" // has the rights left by the umask and the access lists of the parent folder
 	if err := d.folder.Mkdir(probe, 0o777); err != nil {

@@ -90,24 +90,24 @@ func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, err
 		return nil, err
 	}
 	sweepTemps(in, name)
-	var there fs.FileInfo
+	var replaced fs.FileInfo
 	if perm != 0o600 { // a private file takes no mode over
-		there = replacedFile(in, name)
+		replaced = replacedFile(in, name)
 	}
-	if there != nil {
-		perm &= there.Mode().Perm() | 0o600
+	if replaced != nil {
+		perm &= replaced.Mode().Perm() | 0o600
 	}
 	a, err := createInFolder(ctx, in, name, path, perm)
 	if err != nil {
 		return nil, err
 	}
-	a.replaced = there
+	a.replaced = replaced
 	return a, nil
 }
 
 func replacedFile(in *os.Root, name string) fs.FileInfo {
-	if there, err := in.Lstat(name); err == nil && there.Mode().IsRegular() {
-		return there
+	if existing, err := in.Lstat(name); err == nil && existing.Mode().IsRegular() {
+		return existing
 	}
 	return nil
 }

@@ -61,27 +61,27 @@ func openFinished(folder *os.Root) (*finishedList, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, torn, err := readFinished(file) // leaves the file at its end, to append lines
-	if err == nil && torn {             // the next line must not follow it
+	byPlace, torn, err := readFinished(file) // leaves the file at its end, to append lines
+	if err == nil && torn {                  // the next line must not follow it
 		_, err = file.WriteString("\n")
 	}
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	return &finishedList{file, of}, nil
+	return &finishedList{file, byPlace}, nil
 }
 
-func readFinished(r io.Reader) (of map[string]Finished, torn bool, err error) {
-	of = map[string]Finished{}
+func readFinished(r io.Reader) (byPlace map[string]Finished, torn bool, err error) {
+	byPlace = map[string]Finished{}
 	for lines := bufio.NewReader(r); ; {
 		line, err := lines.ReadBytes('\n')
 		if f, ok := parseFinished(line); ok {
-			of[f.Place] = f
+			byPlace[f.Place] = f
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return of, len(line) > 0, nil
+			return byPlace, len(line) > 0, nil
 		case err != nil:
 			return nil, false, err
 		}

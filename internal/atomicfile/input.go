@@ -19,11 +19,11 @@ import (
 // *stream.UsageError. Local files are compared by identity and objects by URL; if two URLs may lead to one
 // object in two ways, such as two names of a server, the object's version decides.
 func NotInput(ctx context.Context, path string, inputs ...string) error {
-	one := func(yield func(string) bool) { yield(path) }
+	onlyPath := func(yield func(string) bool) { yield(path) }
 	if place.IsURL(path) {
-		return noObjectIsInput(ctx, path, one, inputs)
+		return noObjectIsInput(ctx, path, onlyPath, inputs)
 	}
-	return noFileIsInput(one, inputs)
+	return noFileIsInput(onlyPath, inputs)
 }
 
 // NoneIsInput is NotInput for the files of these names below a folder.
@@ -53,7 +53,7 @@ func ErrReplaced(path string) error {
 
 // noFileIsInput is NotInput for local files. Most outputs do not exist yet, and then no input is examined.
 func noFileIsInput(paths iter.Seq[string], inputs []string) error {
-	var there []os.FileInfo
+	var existing []os.FileInfo
 	var names []string
 	for path := range paths {
 		local, err := place.Local(path)
@@ -61,10 +61,10 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 			return err
 		}
 		if info, err := os.Stat(local); err == nil && info.Mode().IsRegular() {
-			there, names = append(there, info), append(names, local)
+			existing, names = append(existing, info), append(names, local)
 		}
 	}
-	if len(there) == 0 {
+	if len(existing) == 0 {
 		return nil
 	}
 	for _, in := range inputs {
@@ -76,7 +76,7 @@ func noFileIsInput(paths iter.Seq[string], inputs []string) error {
 		if err != nil {
 			continue
 		}
-		if i := slices.IndexFunc(there, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
+		if i := slices.IndexFunc(existing, func(out os.FileInfo) bool { return os.SameFile(info, out) }); i >= 0 {
 			return ErrReplaced(names[i])
 		}
 	}
@@ -160,12 +160,12 @@ func (w *objectComparer) sameObject(ctx context.Context, out, in string) (bool, 
 		return false, err
 	}
 	if !w.hasListed {
-		at, err := store.Parse(w.folder)
+		location, err := store.Parse(w.folder)
 		if err != nil {
 			return false, err
 		}
 		w.hasListed, w.isEmpty = true, true
-		for _, err := range w.client.List(ctx, at) {
+		for _, err := range w.client.List(ctx, location) {
 			w.isEmpty = errors.Is(err, store.ErrNotExist) // after any other error both objects are examined
 			break
 		}

@@ -102,9 +102,9 @@ func asOutputError(name string, err error) error {
 
 func (o *objectDir) createFile(ctx context.Context, rel string) (*File, error) {
 	l := o.locationOf(rel)
-	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(there store.Object) {
+	return createObject(ctx, o.client, l, func() { o.doubtful = append(o.doubtful, l) }, func(uploaded store.Object) {
 		o.doubtful = o.doubtful[:len(o.doubtful)-1]
-		o.objects[l.Key] = createdObject{size: there.Size, version: there.Version}
+		o.objects[l.Key] = createdObject{size: uploaded.Size, version: uploaded.Version}
 	})
 }
 
@@ -153,7 +153,7 @@ func (o *objectDir) removeUploads(ctx context.Context) error {
 		left = append(left, o.location.Key+listName)
 	}
 	if ctx.Err() != nil { // our own cancellation: it must not pass for the run's
-		first = errStoreSilent{}
+		first = silentStoreError{}
 	}
 	return o.errNotDeleted(left, first)
 }
@@ -210,11 +210,11 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf("the run failed, and what it had uploaded could not be deleted: %s: %w", names, err), Remedy: remedy}
 }
 
-// errStoreSilent is the error if the store does not answer deletions.
-type errStoreSilent struct{}
+// silentStoreError is the error if the store does not answer deletions.
+type silentStoreError struct{}
 
-func (errStoreSilent) Error() string {
+func (silentStoreError) Error() string {
 	return fmt.Sprintf("the store did not answer within %v", removePatience)
 }
 
-func (errStoreSilent) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself
+func (silentStoreError) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself

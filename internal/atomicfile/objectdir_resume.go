@@ -39,16 +39,16 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 // listWanted records the wanted objects in the folder, and returns the keys of an earlier run's files that are
 // not wanted.
 func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
-	var of map[string]Finished // nil until an object is found; then the list decides whose it is
+	var recorded map[string]Finished // nil until an object is found; then the list decides whose it is
 	for found, err := range o.listObjects(ctx) {
-		if err == nil && of == nil {
-			of, err = o.readList(ctx, found)
+		if err == nil && recorded == nil {
+			recorded, err = o.readList(ctx, found)
 		}
 		if err != nil {
 			return nil, err
 		}
 		rel := strings.TrimPrefix(found.Key, o.location.Key)
-		_, finished := of[rel]
+		_, finished := recorded[rel]
 		switch {
 		case rel == listName:
 		case rel == wholeMark: // its run was killed before it removed the list
@@ -62,14 +62,14 @@ func (o *objectDir) listWanted(ctx context.Context, wanted func(rel string) bool
 				Remedy: stream.PlainText("delete that object, or name a new folder")}
 		}
 	}
-	o.adoptFinished(of)
+	o.adoptFinished(recorded)
 	return unwanted, nil
 }
 
 // adoptFinished copies the records whose objects were found. Deleting the others from the map would not free
 // their memory.
-func (o *objectDir) adoptFinished(of map[string]Finished) {
-	for rel, f := range of {
+func (o *objectDir) adoptFinished(recorded map[string]Finished) {
+	for rel, f := range recorded {
 		if _, found := o.objects[o.location.Key+rel]; found {
 			o.list.byPlace[rel] = f
 		}
@@ -155,18 +155,18 @@ const parallelChecks = 16
 func (o *objectDir) checkUnlisted(ctx context.Context) error {
 	keys := slices.Sorted(maps.Keys(o.objects))
 	keys = slices.DeleteFunc(keys, func(key string) bool { return o.objects[key].unchanged })
-	for some := range slices.Chunk(keys, parallelChecks) {
+	for chunk := range slices.Chunk(keys, parallelChecks) {
 		var same [parallelChecks]bool
 		var failed [parallelChecks]error
 		var g errgroup.Group
-		for i, key := range some {
+		for i, key := range chunk {
 			g.Go(func() error {
 				same[i], failed[i] = o.isUnchanged(ctx, o.location.WithKey(key), o.objects[key])
 				return nil
 			})
 		}
 		_ = g.Wait()
-		for i, key := range some {
+		for i, key := range chunk {
 			if failed[i] != nil {
 				return failed[i]
 			}
@@ -178,8 +178,8 @@ func (o *objectDir) checkUnlisted(ctx context.Context) error {
 	return nil
 }
 
-func (o *objectDir) errForeignWrite(what string, object store.Location, remedy string) error {
+func (o *objectDir) errForeignWrite(format string, object store.Location, remedy string) error {
 	o.foreignWriter = true
-	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf(what, object.Name()),
+	return &stream.OutputError{Path: o.location.Name(), Err: stream.Errorf(format, object.Name()),
 		Remedy: stream.PlainText(remedy + ", and run the same command again, which goes on with the rest")}
 }

@@ -37,8 +37,8 @@ type objectList struct {
 	nextSave   time.Time           // time of the next save, at the earliest
 }
 
-func newObjectList(of *claim.Object) *objectList {
-	return &objectList{claim: of, byPlace: map[string]Finished{}}
+func newObjectList(object *claim.Object) *objectList {
+	return &objectList{claim: object, byPlace: map[string]Finished{}}
 }
 
 func (l *objectList) encodeText() ([]byte, error) {
@@ -54,15 +54,15 @@ func (l *objectList) encodeText() ([]byte, error) {
 }
 
 func (o *objectDir) readList(ctx context.Context, found store.Object) (map[string]Finished, error) {
-	text, there, err := o.list.claim.Read(ctx)
+	text, exists, err := o.list.claim.Read(ctx)
 	if err != nil {
 		return nil, asOutputError(o.location.Name(), err)
 	}
-	if !there {
+	if !exists {
 		return nil, o.errNotEmpty(found)
 	}
-	of, _, err := readFinished(bytes.NewReader(text))
-	return of, err
+	byPlace, _, err := readFinished(bytes.NewReader(text))
+	return byPlace, err
 }
 
 func (o *objectDir) recordFinished(ctx context.Context, f Finished) error {
@@ -102,8 +102,8 @@ func (o *objectDir) checkOwner(ctx context.Context) error {
 	if o.list == nil {
 		return nil
 	}
-	own, err := o.list.claim.Owned(ctx)
-	if err == nil && !own {
+	isOwner, err := o.list.claim.Owned(ctx)
+	if err == nil && !isOwner {
 		return o.errSuperseded()
 	}
 	return err

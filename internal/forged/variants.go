@@ -76,25 +76,25 @@ func headerVariants(text []byte) iter.Seq2[string, []byte] {
 
 // emitVariants changes the parts of a tree one after the other, and back; it stops if emit returns false.
 func emitVariants(tree any, place string, emit func(what string) bool) bool {
-	each := func(at string, value any, set func(any)) bool {
-		at = place + "." + at
-		if !emitVariants(value, at, emit) {
+	each := func(path string, value any, set func(any)) bool {
+		path = place + "." + path
+		if !emitVariants(value, path, emit) {
 			return false
 		}
 		for _, other := range replacementValues() {
 			set(other)
-			if said := fmt.Sprint(other); !emit(fmt.Sprintf("%s = %T %.30q", at, other, said)) {
+			if text := fmt.Sprint(other); !emit(fmt.Sprintf("%s = %T %.30q", path, other, text)) {
 				return false
 			}
 		}
-		if list, is := value.([]any); is && len(list) > 0 {
+		if list, isList := value.([]any); isList && len(list) > 0 {
 			swapped := slices.Clone(list)
 			slices.Reverse(swapped)
 			for what, other := range map[string][]any{
 				" first only": list[:1], " less the last": list[:len(list)-1], " with the first twice": append(slices.Clone(list), list[0]), " in reverse": swapped,
 			} {
 				set(other)
-				if !emit(at + what) {
+				if !emit(path + what) {
 					return false
 				}
 			}

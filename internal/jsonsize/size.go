@@ -138,8 +138,8 @@ func (c *counter) countStructFields(ctx context.Context, t reflect.Type) error {
 	})
 }
 
-// eachMember calls see for each member of an object; see must read the value.
-func (c *counter) eachMember(see func(name []byte) error) error {
+// eachMember calls visit for each member of an object; visit must read the value.
+func (c *counter) eachMember(visit func(name []byte) error) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (c *counter) eachMember(see func(name []byte) error) error {
 		if err != nil {
 			return err
 		}
-		if err := see(raw); err != nil {
+		if err := visit(raw); err != nil {
 			return err
 		}
 	}
@@ -159,8 +159,8 @@ func (c *counter) eachMember(see func(name []byte) error) error {
 // fieldType returns the type of the field of t for a quoted name, nil for none. As in encoding/json, case does
 // not matter.
 func (c *counter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
-	fields, known := c.fields[t]
-	if !known {
+	fields, cached := c.fields[t]
+	if !cached {
 		fields = fieldTypes(t)
 		c.fields[t] = fields
 	}
@@ -171,8 +171,8 @@ func (c *counter) fieldType(t reflect.Type, quoted []byte) reflect.Type {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name, _ = jsontext.AppendUnquote(nil, quoted)
 	}
-	for known, f := range fields {
-		if strings.EqualFold(known, string(name)) {
+	for fieldName, f := range fields {
+		if strings.EqualFold(fieldName, string(name)) {
 			return f
 		}
 	}

@@ -36,11 +36,11 @@ func KeepMode(f *os.File, replaced fs.FileInfo) error {
 	if replaced.IsDir() {
 		mode = replaced.Mode() &^ fs.ModeType
 	}
-	was, is := replaced.Sys().(*syscall.Stat_t), now.Sys().(*syscall.Stat_t)
-	if was.Gid != is.Gid && f.Chown(-1, int(was.Gid)) != nil {
+	replacedStat, currentStat := replaced.Sys().(*syscall.Stat_t), now.Sys().(*syscall.Stat_t)
+	if replacedStat.Gid != currentStat.Gid && f.Chown(-1, int(replacedStat.Gid)) != nil {
 		mode &= mode<<3 | ^fs.FileMode(0o070)
 	}
-	if was.Gid == is.Gid && mode == now.Mode()&^fs.ModeType {
+	if replacedStat.Gid == currentStat.Gid && mode == now.Mode()&^fs.ModeType {
 		return nil // file systems without modes refuse to set one
 	}
 	return f.Chmod(mode)

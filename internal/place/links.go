@@ -19,11 +19,11 @@ func FollowLinks(arg string) string {
 	if last < 0 {
 		return arg
 	}
-	back, rest := slashed[:last+len("..")], slashed[last+len(".."):]
-	is, err1 := os.Stat(back)
-	reads, err2 := os.Stat(filepath.Clean(back))
-	resolved, err3 := filepath.EvalSymlinks(back)
-	if err1 != nil || err3 != nil || err2 == nil && os.SameFile(is, reads) {
+	prefix, rest := slashed[:last+len("..")], slashed[last+len(".."):]
+	target, err1 := os.Stat(prefix)
+	cleaned, err2 := os.Stat(filepath.Clean(prefix))
+	resolved, err3 := filepath.EvalSymlinks(prefix)
+	if err1 != nil || err3 != nil || err2 == nil && os.SameFile(target, cleaned) {
 		return arg
 	}
 	return filepath.Join(resolved, rest)

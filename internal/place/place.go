@@ -186,24 +186,24 @@ func Under(folder, arg string) (rel string, ok bool) {
 		return "", false
 	}
 	dir, rel := splitLast(arg)
-	at, err := filepath.EvalSymlinks(dir)
+	real, err := filepath.EvalSymlinks(dir)
 	for err != nil && dir != "." && dir != filepath.Dir(dir) { // folders that do not exist yet
 		var last string
 		dir, last = splitLast(dir)
 		rel = filepath.Join(last, rel)
-		at, err = filepath.EvalSymlinks(dir)
+		real, err = filepath.EvalSymlinks(dir)
 	}
 	if err == nil {
-		at, err = filepath.Abs(at)
+		real, err = filepath.Abs(real)
 	}
 	for err == nil {
-		if fi, err := os.Stat(at); err == nil && os.SameFile(fi, root) {
+		if fi, err := os.Stat(real); err == nil && os.SameFile(fi, root) {
 			return filepath.ToSlash(rel), true
 		}
-		if at == filepath.Dir(at) {
+		if real == filepath.Dir(real) {
 			break
 		}
-		rel, at = filepath.Join(filepath.Base(at), rel), filepath.Dir(at)
+		rel, real = filepath.Join(filepath.Base(real), rel), filepath.Dir(real)
 	}
 	return "", false
 }

@@ -76,8 +76,8 @@ func (s *Scope) addPrefix(arg string, whole bool) error {
 		}
 		folder, err := FromRoot(arg)
 		if _, missing := os.Lstat(folder); missing != nil && !whole {
-			if at := strings.IndexAny(folder, "*?[{"); at >= 0 {
-				folder = filepath.Dir(folder[:at] + "x")
+			if globStart := strings.IndexAny(folder, "*?[{"); globStart >= 0 {
+				folder = filepath.Dir(folder[:globStart] + "x")
 			}
 		}
 		s.folders = append(s.folders, folder)
@@ -120,8 +120,8 @@ func (s *Scope) errOutside(named store.Location) error {
 		}
 	}
 	e := stream.Dataf(s.file, "it names %s, which is not in its own place", named.Name())
-	if given := named.Parameters(); len(given) > 0 {
-		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(given, ", "))
+	if parameters := named.Parameters(); len(parameters) > 0 {
+		e = stream.Dataf(s.file, "it names %s with %s, and only arguments, the environment and configuration choose that", named.Bare().Name(), strings.Join(parameters, ", "))
 	}
 	e.Remedy = stream.Textf("if you trust it, and know who that is, add {allow} %s", shell.Quote(named.WithKey("").Name()))
 	return e

@@ -28,24 +28,24 @@ func (s *Scope) ResolveURI(uri string) (string, error) {
 	if ok && (scheme == "http" || scheme == "https") { // a web address, which its server decodes
 		return s.Resolve(uri)
 	}
-	known := storeSchemes[strings.ToLower(scheme)]
-	if !ok || known == "" {
+	storeScheme := storeSchemes[strings.ToLower(scheme)]
+	if !ok || storeScheme == "" {
 		return "", stream.Dataf(s.file, "it names %s, which is in a store of an unknown kind", Name(uri))
 	}
 	authority, key, _ := strings.Cut(rest, "/")
 	container, host, hasHost := strings.Cut(authority, "@")
-	at, err := store.Parse(known + "://" + container + "/" + key)
-	if err == nil && len(at.Parameters()) == 0 {
-		key, err = url.PathUnescape(at.Key)
-		at = at.WithKey(key)
+	location, err := store.Parse(storeScheme + "://" + container + "/" + key)
+	if err == nil && len(location.Parameters()) == 0 {
+		key, err = url.PathUnescape(location.Key)
+		location = location.WithKey(key)
 	}
 	if err != nil {
 		return "", stream.Dataf(s.file, "it names %s: %v", Name(uri), err)
 	}
-	if known == "azblob" && hasHost {
-		return s.resolveAccount(at, strings.ToLower(host))
+	if storeScheme == "azblob" && hasHost {
+		return s.resolveAccount(location, strings.ToLower(host))
 	}
-	return s.Resolve(at.String())
+	return s.Resolve(location.String())
 }
 
 func (s *Scope) resolveEncodedPath(path string) (string, error) {
@@ -58,18 +58,18 @@ func (s *Scope) resolveEncodedPath(path string) (string, error) {
 
 // resolveAccount is Resolve for a place in the storage account of a host: other accounts may have containers of
 // the same name.
-func (s *Scope) resolveAccount(at store.Location, host string) (string, error) {
+func (s *Scope) resolveAccount(location store.Location, host string) (string, error) {
 	account, domain, _ := strings.Cut(host, ".")
 	query := "?storage_account=" + url.QueryEscape(account)
 	public := domain == "dfs"+azureHost || domain == "blob"+azureHost
 	if !public {
 		query += "&domain=" + url.QueryEscape(strings.Replace(domain, "dfs.", "blob.", 1))
 	}
-	opened, refused := s.Resolve(at.Bare().String() + query)
+	opened, refused := s.Resolve(location.Bare().String() + query)
 	if refused == nil || !public {
 		return opened, refused
 	}
-	opened, err := s.Resolve(at.String())
+	opened, err := s.Resolve(location.String())
 	if err != nil {
 		return "", refused
 	}

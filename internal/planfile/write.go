@@ -101,8 +101,8 @@ func checkTexts(h Header) error {
 		}
 		texts = append(append(texts, c.Texts...), c.Maps...)
 	}
-	if at := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); at >= 0 {
-		return errNotUTF8(texts[at])
+	if index := slices.IndexFunc(texts, func(s string) bool { return !utf8.ValidString(s) }); index >= 0 {
+		return errNotUTF8(texts[index])
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ const StandardInput = "standard input"
 // CheckDuckDB refuses a file that DuckDB cannot read by itself or with the arguments of a query: file is its
 // name, format the format's plain name, and packing the compression, gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
-	switch given := place.Parameters(file); {
-	case len(given) > 0:
-		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(given, ", "))
+	switch parameters := place.Parameters(file); {
+	case len(parameters) > 0:
+		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot tell DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.Name(file), strings.Join(parameters, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
 	case format == "libsvm":
@@ -61,8 +61,8 @@ func (r *Recipe) duckDBQuery() (string, error) {
 		var expressions []string
 		for k, c := range r.Columns {
 			text := duckDBColumn(b, c, b.Values[k])
-			if own := quoteDuckDB(c.Name); text != own {
-				text += " AS " + own
+			if quotedName := quoteDuckDB(c.Name); text != quotedName {
+				text += " AS " + quotedName
 			}
 			expressions = append(expressions, "  "+text)
 		}
@@ -75,9 +75,9 @@ func (r *Recipe) duckDBQuery() (string, error) {
 // extension and a DuckDB secret with credentials.
 func (r *Recipe) extensionComment() string {
 	for _, b := range r.Batches {
-		scheme, _, far := strings.Cut(duckDBURL(b.Files[0]), "://")
+		scheme, _, isURL := strings.Cut(duckDBURL(b.Files[0]), "://")
 		switch {
-		case !far:
+		case !isURL:
 		case scheme == "http" || scheme == "https":
 			return "-- DuckDB reads it with its extension httpfs\n"
 		default:
@@ -236,12 +236,12 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 	for j, name := range t.Names {
 		if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Name == name }) {
 			// SQL ignores case in names, and has no empty name.
-			own := cmp.Or(name, "_")
-			for n := 2; taken[strings.ToLower(own)]; n++ {
-				own = fmt.Sprintf("%s_%d", name, n)
+			uniqueName := cmp.Or(name, "_")
+			for n := 2; taken[strings.ToLower(uniqueName)]; n++ {
+				uniqueName = fmt.Sprintf("%s_%d", name, n)
 			}
-			name = own
-			taken[strings.ToLower(own)] = true
+			name = uniqueName
+			taken[strings.ToLower(uniqueName)] = true
 		}
 		fields[j] = duckDBString(name) + ": 'VARCHAR'"
 	}
@@ -265,15 +265,15 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {
-		own := quoteDuckDB(c.Name)
+		quotedName := quoteDuckDB(c.Name)
 		switch v := b.Values[k]; {
 		case v.Folder != "":
 			list = append(list, quoteDuckDB(v.Folder))
 		case c.Key || v.Absent:
 		case v.Type == "string" && b.Text.TextNulls:
-			list = append(list, nullIfMissing(own, trimExpression(own), b.Text)+" AS "+own)
+			list = append(list, nullIfMissing(quotedName, trimExpression(quotedName), b.Text)+" AS "+quotedName)
 		case v.Type == "string":
-			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", own))
+			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", quotedName))
 		default:
 			fit = append(fit, duckDBString(c.Name))
 		}

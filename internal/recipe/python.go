@@ -23,10 +23,10 @@ func (r *Recipe) pythonText() string {
 		b.WriteString("import glob\n\n")
 	}
 	b.WriteString("import pyarrow.dataset as ds\n")
-	what := "columns"
+	selected := "columns"
 	if slices.ContainsFunc(r.Columns, func(c Column) bool { return !c.isInputColumn() }) {
 		b.WriteString("import pyarrow.compute as pc\n")
-		what = "fields"
+		selected = "fields"
 	}
 	b.WriteString("\npaths = [\n")
 	for _, s := range r.Sources {
@@ -37,7 +37,7 @@ func (r *Recipe) pythonText() string {
 	if globs {
 		paths = "sorted(f for p in paths for f in glob.glob(p, recursive=True))"
 	}
-	if what == "fields" {
+	if selected == "fields" {
 		b.WriteString("fields = {\n")
 		for _, c := range r.Columns {
 			fmt.Fprintf(&b, "    %s: %s,\n", quoteString(c.Name), pythonField(c))
@@ -48,7 +48,7 @@ func (r *Recipe) pythonText() string {
 	if r.Hive {
 		partitioning = ", partitioning=\"hive\""
 	}
-	fmt.Fprintf(&b, "frame = ds.dataset(%s, format=%q%s).to_table(columns=%s).to_pandas()\n", paths, form, partitioning, what)
+	fmt.Fprintf(&b, "frame = ds.dataset(%s, format=%q%s).to_table(columns=%s).to_pandas()\n", paths, form, partitioning, selected)
 	return b.String()
 }
 

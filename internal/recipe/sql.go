@@ -164,10 +164,10 @@ func bigQueryName(name string, taken map[string]bool) string {
 	if clean == "" || unicode.IsDigit(rune(clean[0])) {
 		clean = "_" + clean
 	}
-	own := clean
-	for i := 2; taken[strings.ToLower(own)]; i++ {
-		own = fmt.Sprintf("%s_%d", clean, i)
+	unique := clean
+	for i := 2; taken[strings.ToLower(unique)]; i++ {
+		unique = fmt.Sprintf("%s_%d", clean, i)
 	}
-	taken[strings.ToLower(own)] = true
-	return own
+	taken[strings.ToLower(unique)] = true
+	return unique
 }

@@ -78,8 +78,8 @@ func Open(path string, opt Options) (*Folder, error) {
 }
 
 func stripPathError(err error) error {
-	if at := (*fs.PathError)(nil); errors.As(err, &at) {
-		return at.Err
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return pathErr.Err
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (l *log) readStates(digest string) error {
 	}
 	l.end = int64(len(head))
 	for {
-		one, size, err := readLoggedState(from, l.end)
+		state, size, err := readLoggedState(from, l.end)
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, errStateDamaged):
 			l.synced = l.end
@@ -116,7 +116,7 @@ func (l *log) readStates(digest string) error {
 		case err != nil:
 			return err
 		}
-		l.states[one.head.Name] = one
+		l.states[state.head.Name] = state
 		l.end += size
 	}
 }
@@ -124,7 +124,7 @@ func (l *log) readStates(digest string) error {
 var errStateDamaged = errors.New("it is not as it was written")
 
 // readLoggedState reads a state at offset at, and skips its numbers.
-func readLoggedState(from io.Reader, at int64) (one loggedState, size int64, err error) {
+func readLoggedState(from io.Reader, at int64) (state loggedState, size int64, err error) {
 	sum := xxhash.New()
 	both := io.TeeReader(from, sum)
 	cut := func(err error) error {
@@ -135,28 +135,28 @@ func readLoggedState(from io.Reader, at int64) (one loggedState, size int64, err
 	}
 	prefix := make([]byte, logPrefix)
 	if _, err := io.ReadFull(both, prefix); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	head, body := int64(binary.LittleEndian.Uint32(prefix)), int64(binary.LittleEndian.Uint64(prefix[4:]))
 	if head > maxHeadBytes || body < 0 {
-		return one, 0, errStateDamaged
+		return state, 0, errStateDamaged
 	}
 	text := make([]byte, head)
 	if _, err := io.ReadFull(both, text); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	if n, err := io.CopyN(sum, from, body); n < body {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
 	tail := make([]byte, 8)
 	if _, err := io.ReadFull(from, tail); err != nil {
-		return one, 0, cut(err)
+		return state, 0, cut(err)
 	}
-	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &one.head) != nil || !one.head.matchesBytes(body) {
-		return one, 0, errStateDamaged
+	if sum.Sum64() != binary.LittleEndian.Uint64(tail) || json.Unmarshal(text, &state.head) != nil || !state.head.matchesBytes(body) {
+		return state, 0, errStateDamaged
 	}
-	one.numbersOffset = at + logPrefix + head
-	return one, logPrefix + head + body + 8, nil
+	state.numbersOffset = at + logPrefix + head
+	return state, logPrefix + head + body + 8, nil
 }
 
 // appendState writes a state after the last one. If that fails, the log is unchanged.
@@ -268,7 +268,7 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 	if err != nil {
 		return nil, false, err
 	}
-	one, ok := l.states[name]
+	state, ok := l.states[name]
 	if !ok {
 		return nil, false, nil
 	}
@@ -278,16 +278,16 @@ func (n Numbers) loadFromLog(name string, numbers [][]float64) (marks map[string
 		lengths[i] = len(x)
 		total += 8 * int64(len(x))
 	}
-	if !slices.Equal(lengths, one.head.Lengths) {
-		return nil, false, Damaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, one.head.Lengths, lengths))
+	if !slices.Equal(lengths, state.head.Lengths) {
+		return nil, false, Damaged(l.file.Name(), stream.Errorf("%s has %d numbers where %d are wanted", name, state.head.Lengths, lengths))
 	}
-	from := bufio.NewReaderSize(io.NewSectionReader(l.file, one.numbersOffset, total), 1<<16)
+	from := bufio.NewReaderSize(io.NewSectionReader(l.file, state.numbersOffset, total), 1<<16)
 	for _, x := range numbers {
 		if _, err := vector(x).ReadFrom(from); err != nil {
 			return nil, false, Damaged(l.file.Name(), err)
 		}
 	}
-	return one.head.Marks, true, nil
+	return state.head.Marks, true, nil
 }
 
 // asSaveError turns an error of saving into a checkpoint error; for an Unasked folder it disables saving and

@@ -80,10 +80,10 @@ func openNamedFolder(path string) (*os.Root, error) {
 // else. It refuses a folder that others can write in and that holds other files too, and one with a state that
 // is not this user's.
 func (f *Folder) excludeOtherUsers() error {
-	own := true
+	onlyOurs := true
 	for _, name := range f.matchingNames(func(string) bool { return true }) {
 		if !isState(name) && !isDebris(name) && name != lockName {
-			own = false
+			onlyOurs = false
 			continue
 		}
 		info, err := ownfile.Look(f.dir, name)
@@ -100,7 +100,7 @@ func (f *Folder) excludeOtherUsers() error {
 	}
 	switch rights := ownfile.OthersRights(info); {
 	case rights == 0:
-	case own:
+	case onlyOurs:
 		if err := f.dir.Chmod(".", 0o700); err != nil {
 			return f.errUnusable(f.path, fmt.Errorf("other users have rights in it: %w", stripPathError(err)))
 		}

@@ -103,12 +103,12 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 
 // Damaged places an error of an unusable state, whose remedy is to remove it.
 func Damaged(path string, err error) error {
-	at := stream.Dataf(path, "%w", err)
-	if own := (*stream.DataError)(nil); errors.As(err, &own) {
-		at.Err = own.Err
+	dataErr := stream.Dataf(path, "%w", err)
+	if inner := (*stream.DataError)(nil); errors.As(err, &inner) {
+		dataErr.Err = inner.Err
 	}
-	at.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
-	return at
+	dataErr.Remedy = stream.PlainText("this part of the checkpoint is damaged: remove it, and what it held is made again")
+	return dataErr
 }
 
 func (f *Folder) fetchOptions() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.dir} }
@@ -243,7 +243,7 @@ func (r *Run) Load(ctx context.Context, name string) (*State, error) {
 	}
 	s := &State{Marks: make(map[string]string), Path: path, file: file}
 	for entry, value := range file.Header.Options {
-		if mark, is := strings.CutPrefix(entry, markPrefix); is {
+		if mark, isMark := strings.CutPrefix(entry, markPrefix); isMark {
 			s.Marks[mark] = value
 		}
 	}

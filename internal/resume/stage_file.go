@@ -27,12 +27,12 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	f := &stageFile{stage: st, mark: fileMark{Name: name, Bytes: total, Record: record}}
 	var state *scratch.State
 	if st.isResumed {
-		own, ok := st.takeLoadedFile(name)
-		if !ok || own.Bytes != total || own.Record != record {
+		mark, ok := st.takeLoadedFile(name)
+		if !ok || mark.Bytes != total || mark.Record != record {
 			path := st.stages.run.filePath(st.name)
 			return nil, Damaged(path, stream.Errorf("%s is not as this run needs it", name))
 		}
-		f.mark, state = own, &own.state
+		f.mark, state = mark, &mark.state
 		f.inSavedState = true
 	} else {
 		f.mark.File = st.unusedFileName()
@@ -68,7 +68,7 @@ func (st *stage) unusedFileName() string {
 	}
 }
 
-func (f *stageFile) forEachRecord(mode stream.ScratchMode, do func(i int, record []byte) error) (err error) {
+func (f *stageFile) forEachRecord(mode stream.ScratchMode, visit func(i int, record []byte) error) (err error) {
 	p := f.Pass(mode)
 	defer func() { err = errors.Join(err, p.Close()) }()
 	for i := range int((f.mark.Bytes + int64(f.mark.Record) - 1) / int64(f.mark.Record)) {
@@ -76,7 +76,7 @@ func (f *stageFile) forEachRecord(mode stream.ScratchMode, do func(i int, record
 		if err != nil {
 			return err
 		}
-		if err := do(i, record); err != nil {
+		if err := visit(i, record); err != nil {
 			return err
 		}
 	}

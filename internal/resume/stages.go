@@ -39,7 +39,7 @@ type Stages struct {
 
 // Stages opens the stages of the run, and removes the scratch files that killed runs have left there. told,
 // which may be nil, is called for each stage that resumes, with its last step.
-func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) {
+func (r *Run) Stages(ctx context.Context, onResume func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
 	all := r.folder.stateNames(r.part + ".")
 	for _, name := range all {
@@ -66,7 +66,7 @@ func (r *Run) Stages(ctx context.Context, told func(step int)) (*Stages, error) 
 			}
 		}
 	}
-	return &Stages{run: r, onResume: told, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
+	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
 }
 
 // Delay returns a context that ends after ctx: if steps are short, it ends once the current step has been
@@ -128,7 +128,7 @@ type stage struct {
 	nextFileNumber int        // for the name of the next file
 	files          []*stageFile
 
-	beginTime, lastSave, lastStep time.Time     // stepped: end of the last step
+	beginTime, lastSave, lastStep time.Time     // lastStep: end of the last step
 	saveCost                      time.Duration // time that the last save took
 }
 

@@ -125,15 +125,15 @@ func putRaw[T any](w io.Writer, x []T) error {
 func getRaw[T any](r io.Reader, x []T) error {
 	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
 	for len(x) > 0 {
-		some := x[:min(len(x), valuesBuffer)]
-		buf = buf[:binary.Size(some)]
+		chunk := x[:min(len(x), valuesBuffer)]
+		buf = buf[:binary.Size(chunk)]
 		if _, err := io.ReadFull(r, buf); err != nil {
 			return err
 		}
-		if _, err := binary.Decode(buf, binary.LittleEndian, some); err != nil {
+		if _, err := binary.Decode(buf, binary.LittleEndian, chunk); err != nil {
 			return err
 		}
-		x = x[len(some):]
+		x = x[len(chunk):]
 	}
 	return nil
 }
@@ -146,12 +146,12 @@ func getNumbers[T any](r io.Reader) (x []T, err error) {
 	}
 	buf := make([]T, min(left, valuesBuffer))
 	for left > 0 {
-		some := buf[:min(left, valuesBuffer)]
-		if err := binary.Read(r, binary.LittleEndian, some); err != nil {
+		chunk := buf[:min(left, valuesBuffer)]
+		if err := binary.Read(r, binary.LittleEndian, chunk); err != nil {
 			return nil, err
 		}
-		x = append(x, some...)
-		left -= uint64(len(some))
+		x = append(x, chunk...)
+		left -= uint64(len(chunk))
 	}
 	return x, nil
 }

@@ -51,13 +51,13 @@ func DenseBytes(n int64, d int) int64 {
 
 // Within returns the pass over rows in memory, for [Nearest].
 func Within(x kernel.Matrix[float64]) PassFunc {
-	return func(ctx context.Context, _ string, do func(int, kernel.Matrix[float64]) error) error {
+	return func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
 		const block = 1024 // rows between two looks at the context
 		for first := 0; first < x.Rows; first += block {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := do(first, x.Sub(first, 0, min(block, x.Rows-first), x.Cols)); err != nil {
+			if err := visit(first, x.Sub(first, 0, min(block, x.Rows-first), x.Cols)); err != nil {
 				return err
 			}
 		}

@@ -45,16 +45,16 @@ func partPoints(n int64, d int) int64 {
 // SearchBytes bounds the memory of [Nearest] for the k nearest of n rows, including PartBytes of room.
 func SearchBytes(n int64, d, k, workers int) int64 {
 	points := partPoints(n, d)
-	held := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
+	total := 8*points*int64(d) + kernel.NearestBytes(workers, int(points), d) + kernel.TeamBytes(1024, int(points)) + n*int64(k+1)*NeighbourBytes
 	if points < n {
-		held += PartBytes(n, d) // the part before may not be collected yet
+		total += PartBytes(n, d) // the part before may not be collected yet
 	}
-	return held
+	return total
 }
 
-// PassFunc makes a pass over n×d rows: it calls do with one block after the other, an h×d matrix (column-major
+// PassFunc makes a pass over n×d rows: it calls visit with one block after the other, an h×d matrix (column-major
 // is fastest) that is lent until the next call, and the number of rows before it.
-type PassFunc func(ctx context.Context, what string, do func(first int, x kernel.Matrix[float64]) error) error
+type PassFunc func(ctx context.Context, what string, visit func(first int, x kernel.Matrix[float64]) error) error
 
 // Nearest finds the k < n rows nearest to each row, without the row itself; of equal distances the earlier row.
 // It gathers as many rows at a time as fit into room bytes, and compares all rows with them: two passes for
@@ -62,13 +62,13 @@ type PassFunc func(ctx context.Context, what string, do func(first int, x kernel
 // flops in float32.
 func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pass PassFunc) ([]Neighbour, error) {
 	best := make([]Neighbour, n*(k+1)) // k+1 a row when full: one may be the row itself
-	found := make([]int, n)
-	most := int(max(room/PointBytes(d), 1))
+	counts := make([]int, n)
+	partRows := int(max(room/PointBytes(d), 1))
 	var near *kernel.Nearest
 	var index []int32
 	var square []float64
-	for from := 0; from < n && k > 0; from += most {
-		points, err := gatherRows(ctx, from, min(from+most, n), d, pass)
+	for from := 0; from < n && k > 0; from += partRows {
+		points, err := gatherRows(ctx, from, min(from+partRows, n), d, pass)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 				for i := start; i < end; i++ {
 					row := first + i
 					for e := i * count; e < (i+1)*count; e++ {
-						found[row] = insertNeighbour(best[row*(k+1):][:k+1], found[row], Neighbour{index[e] + int32(from), square[e]})
+						counts[row] = insertNeighbour(best[row*(k+1):][:k+1], counts[row], Neighbour{index[e] + int32(from), square[e]})
 					}
 				}
 			})
@@ -98,7 +98,7 @@ func Nearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64, pa
 	}
 	out := make([]Neighbour, 0, n*k)
 	for i := range n {
-		row := best[i*(k+1):][:found[i]]
+		row := best[i*(k+1):][:counts[i]]
 		if at := slices.IndexFunc(row, func(o Neighbour) bool { return int(o.Index) == i }); at >= 0 {
 			row = slices.Delete(row, at, at+1)
 		}

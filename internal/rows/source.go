@@ -41,15 +41,15 @@ type Mark struct {
 	Number int   // number of blocks with rows before it
 }
 
-// Pass calls do for every block that has rows, numbered from 0. It fails if the blocks differ from the first
+// Pass calls visit for every block that has rows, numbered from 0. It fails if the blocks differ from the first
 // pass.
-func (s *Source) Pass(ctx context.Context, what string, do func(number int, c *stream.Chunk) error) error {
-	return s.PassFrom(ctx, what, Mark{}, do, nil)
+func (s *Source) Pass(ctx context.Context, what string, visit func(number int, c *stream.Chunk) error) error {
+	return s.PassFrom(ctx, what, Mark{}, visit, nil)
 }
 
 // PassFrom is Pass for the blocks from a mark of another pass on; after, unless it is nil, is called with the
 // mark after every block. A first pass that does not start at the beginning does not record the blocks.
-func (s *Source) PassFrom(ctx context.Context, what string, from Mark, do func(number int, c *stream.Chunk) error, after func(Mark) error) error {
+func (s *Source) PassFrom(ctx context.Context, what string, from Mark, visit func(number int, c *stream.Chunk) error, after func(Mark) error) error {
 	s.Passes++
 	if s.OnPass != nil {
 		s.OnPass(s.Passes, what)
@@ -73,7 +73,7 @@ func (s *Source) PassFrom(ctx context.Context, what string, from Mark, do func(n
 			return Changed()
 		}
 		number++
-		return do(number-1, c)
+		return visit(number-1, c)
 	}))
 	if err == nil && s.blocksKnown && number != len(s.Height) {
 		return Changed()
@@ -99,9 +99,9 @@ func RefuseWeights(c *stream.Chunk) error {
 // rounding does not depend on the workers.
 const RunRows = 128
 
-// EachRun calls do for all runs of n rows.
-func EachRun(workers, n int, do func(run, from, to int)) {
-	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { do(t, t*RunRows, min(n, (t+1)*RunRows)) })
+// EachRun calls visit for all runs of n rows.
+func EachRun(workers, n int, visit func(run, from, to int)) {
+	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
 // Room returns a slice of n values, in s if its capacity suffices.

@@ -52,7 +52,7 @@ func (w Walk) Close(err error) error {
 }
 
 // Each walks through all blocks, and ends the passes.
-func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
+func Each(ctx context.Context, blocks int, visit func(block int, records [][]byte) error, passes ...stream.ScratchPass) (err error) {
 	w, records := Walk(passes), make([][]byte, len(passes))
 	defer func() { err = w.Close(err) }()
 	for b := range blocks {
@@ -62,7 +62,7 @@ func Each(ctx context.Context, blocks int, do func(block int, records [][]byte) 
 		if err := w.Next(records); err != nil {
 			return err
 		}
-		if err := do(b, records); err != nil {
+		if err := visit(b, records); err != nil {
 			return err
 		}
 	}

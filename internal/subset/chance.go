@@ -42,8 +42,8 @@ type Chance struct {
 	Beaten          float64 // share of these choices that explain less
 	Permuted        float64 // mean of greedy's choices of permuted columns
 	PermutedSpread  float64 // and standard deviation
-	Better, Related bool    // than random columns; than greedy's choices of permuted ones
-	Worse           bool    // than nearly all random choices
+	Better, Related bool    // better than random columns; better than greedy's choices of permuted ones
+	Worse           bool    // worse than nearly all random choices
 }
 
 const (
@@ -190,8 +190,8 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 		return err
 	}
 	// k random columns of a copy explain on average themselves, and k dimensions of the others.
-	own := float64(out.K) / float64(c.D)
-	random := (offset + total*(own+(1-own)*float64(out.K)/float64(dims))) / (offset + total)
+	ownShare := float64(out.K) / float64(c.D)
+	random := (offset + total*(ownShare+(1-ownShare)*float64(out.K)/float64(dims))) / (offset + total)
 	correlated := c.hasCorrelations(squares)
 	out.Related = correlated && out.Value > most
 	out.Better = correlated && out.Better && out.Value-out.Random > most-random
@@ -244,8 +244,8 @@ func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []flo
 		explained := n.greedyExplained(out.K)
 		out.Permuted = (offset + explained) / (offset + total)
 		// The approximation errs by some percent of the excess over random columns.
-		own := float64(out.K) * total / float64(c.D)
-		out.PermutedSpread = 0.05 * max(explained-own, 0) / (offset + total)
+		ownSquares := float64(out.K) * total / float64(c.D)
+		out.PermutedSpread = 0.05 * max(explained-ownSquares, 0) / (offset + total)
 		return out.Permuted + 3*out.PermutedSpread, nil
 	}
 	team := kernel.NewTeam(c.Threads)
@@ -283,22 +283,22 @@ func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []flo
 // gain in [nullModel.exceedProbability]. Costs some 20 Gamma functions a turn for each group of columns of one
 // length.
 func (n *nullModel) greedyExplained(k int) (explained float64) {
-	at := 0.0
+	gain := 0.0
 	for t := range k {
 		u := n.turnAfter(t)
 		want := float64(t) + 0.7 // the median of a Gamma variable of shape t+1
 		lo, hi := 0.0, n.squares[0]*u.leftShare+u.sum
-		if t > 0 { // close to the last turn's gain
-			lo, hi = 0.9*at, 1.1*at
+		if t > 0 { // the gain is close to the last turn's
+			lo, hi = 0.9*gain, 1.1*gain
 			for u.expectedAbove(lo) < want && lo > 0 {
-				lo -= 0.1 * at
+				lo -= 0.1 * gain
 			}
 			for u.expectedAbove(hi) > want {
-				hi += 0.1 * at
+				hi += 0.1 * gain
 			}
 		}
-		at = u.levelWithCount(want, lo, hi)
-		explained += at
+		gain = u.levelWithCount(want, lo, hi)
+		explained += gain
 	}
 	return explained
 }

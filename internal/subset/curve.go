@@ -83,7 +83,7 @@ func (c *Curve) Take(p int) {
 		return
 	}
 	root := math.Sqrt(pivot)
-	own, column := c.factor[p*c.capacity:][:t], c.gram.Row(c.threads, c.columnBuffer, p)
+	pivotRow, column := c.factor[p*c.capacity:][:t], c.gram.Row(c.threads, c.columnBuffer, p)
 	kernel.Each(c.threads, (c.d+taskColumns-1)/taskColumns, func(b int) {
 		for i := b * taskColumns; i < min(c.d, (b+1)*taskColumns); i++ {
 			if i == p { // its row is read by all others
@@ -93,7 +93,7 @@ func (c *Curve) Take(p int) {
 			if c.mean != nil {
 				entry -= c.weight * (c.mean[i] * c.mean[p])
 			}
-			row[t] = (entry - kernel.Dot(row[:t], own)) / root
+			row[t] = (entry - kernel.Dot(row[:t], pivotRow)) / root
 			c.residualSquares[i] = max(c.residualSquares[i]-row[t]*row[t], 0)
 		}
 	})
@@ -143,21 +143,21 @@ func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	for _, p := range chosen {
 		q := make([]float64, r)
 		copy(q, g.Feature(q, p))
-		whole := kernel.Dot(q, q)
+		square := kernel.Dot(q, q)
 		for range 2 {
 			for _, v := range basis {
 				kernel.Axpy(-kernel.Dot(v, q), v, q)
 			}
 		}
-		left := kernel.Dot(q, q)
-		if left <= dependentShare*whole {
+		residual := kernel.Dot(q, q)
+		if residual <= dependentShare*square {
 			continue
 		}
 		clear(times)
 		kernel.Gemv(threads, r, r, dual, r, q, times)
-		share += kernel.Dot(q, times) / left
+		share += kernel.Dot(q, times) / residual
 		for i := range q {
-			q[i] /= math.Sqrt(left)
+			q[i] /= math.Sqrt(residual)
 		}
 		basis = append(basis, q)
 	}

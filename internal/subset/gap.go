@@ -69,7 +69,7 @@ func noiseEdge(squares []float64, dims float64) float64 {
 	if top == 0 {
 		return 0
 	}
-	at := func(z float64) float64 {
+	bound := func(z float64) float64 {
 		s := 0.0
 		for _, g := range squares {
 			s += g / (z - g)
@@ -81,16 +81,16 @@ func noiseEdge(squares []float64, dims float64) float64 {
 	lo, hi := -30.0, math.Log(1e3*(1+float64(len(squares))/dims))
 	z := func(u float64) float64 { return top * (1 + math.Exp(u)) }
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	fa, fb := at(z(a)), at(z(b))
+	fa, fb := bound(z(a)), bound(z(b))
 	for hi-lo > 1e-6 {
 		if fa < fb {
 			hi, b, fb = b, a, fa
 			a = hi - golden*(hi-lo)
-			fa = at(z(a))
+			fa = bound(z(a))
 		} else {
 			lo, a, fa = a, b, fb
 			b = lo + golden*(hi-lo)
-			fb = at(z(b))
+			fb = bound(z(b))
 		}
 	}
 	return min(fa, fb)

@@ -53,39 +53,39 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
 	}
 	kernel.Mirror(team.Threads(), g)
-	at := make([]int, d) // new position of each column
+	position := make([]int, d) // new position of each column
 	for t, i := range order {
-		at[i] = t
+		position[i] = t
 	}
-	restoreOrder(sorted, at)
+	restoreOrder(sorted, position)
 	return sorted
 }
 
 // restoreOrder moves the columns of the symmetric matrix back: column i is at[i] of sorted.
-func restoreOrder(sorted []float64, at []int) {
-	d := len(at)
+func restoreOrder(sorted []float64, position []int) {
+	d := len(position)
 	row := make([]float64, d)
-	done := make([]bool, d)
+	isPlaced := make([]bool, d)
 	for i := range d { // columns, row by row
 		old := sorted[i*d:][:d]
 		copy(row, old)
 		for j := range old {
-			old[j] = row[at[j]]
+			old[j] = row[position[j]]
 		}
 	}
 	saved := make([]float64, d)
 	for first := range d { // rows, cycle by cycle
-		if done[first] {
+		if isPlaced[first] {
 			continue
 		}
 		copy(saved, sorted[first*d:][:d])
 		i := first
-		for ; at[i] != first; i = at[i] {
-			copy(sorted[i*d:][:d], sorted[at[i]*d:][:d])
-			done[i] = true
+		for ; position[i] != first; i = position[i] {
+			copy(sorted[i*d:][:d], sorted[position[i]*d:][:d])
+			isPlaced[i] = true
 		}
 		copy(sorted[i*d:][:d], saved)
-		done[i] = true
+		isPlaced[i] = true
 	}
 }
 

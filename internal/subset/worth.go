@@ -61,10 +61,10 @@ func (n *nullModel) noiseGain(t int) float64 {
 // levelWithCount finds the x for which [turn.expectedAbove] is count, between two bounds.
 func (u *turn) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
-		if at := (lo + hi) / 2; u.expectedAbove(at) > count {
-			lo = at
+		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {
+			lo = middle
 		} else {
-			hi = at
+			hi = middle
 		}
 	}
 	return (lo + hi) / 2

@@ -24,9 +24,9 @@ type comparison struct {
 
 // recordRefusal stores a refusal of DuckDB and returns any other error, an interruption.
 func (c *comparison) recordRefusal(err error) error {
-	var told refusal
-	if errors.As(err, &told) {
-		c.refusal = string(told)
+	var text refusal
+	if errors.As(err, &text) {
+		c.refusal = string(text)
 		return nil
 	}
 	return err
@@ -118,14 +118,14 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 	if err != nil {
 		return nil, err
 	}
-	var there []int
+	var present []int
 	var list []string
 	for i, p := range places {
 		if !slices.Contains(names, p.Path[0]) {
 			c.notComparable = append(c.notComparable, fmt.Sprintf("%s: DuckDB has no column of this name, perhaps because it does not tell letters by their case", r.leaves[i].Name))
 			continue
 		}
-		there, list = append(there, i), append(list, fmt.Sprintf("%s AS c%d", p.DuckDB(), i))
+		present, list = append(present, i), append(list, fmt.Sprintf("%s AS c%d", p.DuckDB(), i))
 	}
 	if len(list) == 0 {
 		return nil, nil
@@ -138,7 +138,7 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range there {
+	for k, i := range present {
 		l, path := &r.leaves[i], places[i].Path
 		t, ok := expressionOf(places[i].DuckDB(), types[k])
 		isCut := slices.ContainsFunc(cut, func(row []string) bool { return row[0] == path[len(path)-1] })
@@ -180,11 +180,11 @@ func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cel
 	if f.count++; f.count > 1 {
 		return
 	}
-	told := formatValue(theirs)
+	theirText := formatValue(theirs)
 	if err != nil {
-		told = err.Error()
+		theirText = err.Error()
 	}
-	f.first = fmt.Sprintf("row %d: %s, to DuckDB %s", row, formatValue(ours), told)
+	f.first = fmt.Sprintf("row %d: %s, to DuckDB %s", row, formatValue(ours), theirText)
 }
 
 // formatValue writes a value so that it parses back to the same bits, and a missing one by its kind.

@@ -78,7 +78,7 @@ type finding struct {
 	read             *reading   // nil if it was not read
 	comparison       comparison // of the leaves; in formats other than Parquet with DuckDB's reading of the copy
 	copyComparison   comparison // of the copy of a Parquet file
-	inDuckDB         bool       // DuckDB was asked, because the file is Parquet
+	askedDuckDB      bool       // DuckDB was asked, because the file is Parquet
 }
 
 func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
@@ -139,7 +139,7 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	if found.reading, found.copying, err = r.tryFile(ctx, f, copied); err != nil {
 		return found, err
 	}
-	if found.inDuckDB, err = isParquet(f.path); err != nil {
+	if found.askedDuckDB, err = isParquet(f.path); err != nil {
 		return found, err
 	}
 	if found.reading.outcome == wasRead {
@@ -156,14 +156,14 @@ func (r *run) examineFile(ctx context.Context, f file) (found finding, err error
 	}
 	isCopied := found.copying.outcome == wasRead
 	switch {
-	case found.inDuckDB && found.read != nil:
+	case found.askedDuckDB && found.read != nil:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, f.path, found.read)
-	case found.inDuckDB:
+	case found.askedDuckDB:
 		err = found.comparison.recordRefusal(r.duckDB.readsAll(ctx, f.path))
 	case found.read != nil && isCopied:
 		found.comparison, err = r.duckDB.compareLeaves(ctx, f.path, copied, found.read)
 	}
-	if err == nil && found.inDuckDB && isCopied {
+	if err == nil && found.askedDuckDB && isCopied {
 		found.copyComparison, err = r.duckDB.compareCopy(ctx, f.path, copied)
 	}
 	return found, err

@@ -88,7 +88,7 @@ func (r *run) encodeExpectations(ctx context.Context) ([]byte, error) {
 		for j := range e.Leaves {
 			if l := &e.Leaves[j]; slices.Contains(f.comparison.comparedLeaves, l.Name) {
 				l.Judge = judgeCopy
-				if f.inDuckDB {
+				if f.askedDuckDB {
 					l.Judge = judgeFile
 				}
 			}

@@ -55,13 +55,13 @@ func (r *run) writeMarkdown(w io.Writer) {
 	r.writeListSection(w, "Errors and hangs", (*finding).listFailures)
 	r.writeListSection(w, "Differences", (*finding).allDifferences)
 	r.writeGroupSection(w, "Refused, though DuckDB reads it", "files", func(f *finding) []string {
-		if f.reading.outcome == refused && f.inDuckDB && f.comparison.refusal == "" {
+		if f.reading.outcome == refused && f.askedDuckDB && f.comparison.refusal == "" {
 			return []string{f.reading.message}
 		}
 		return nil
 	})
 	r.writeGroupSection(w, "Refused, and by DuckDB, or not asked of it", "files", func(f *finding) []string {
-		if f.reading.outcome == refused && (!f.inDuckDB || f.comparison.refusal != "") {
+		if f.reading.outcome == refused && (!f.askedDuckDB || f.comparison.refusal != "") {
 			return []string{f.reading.message}
 		}
 		return nil
@@ -218,7 +218,7 @@ func (r *run) writeCSV(w io.Writer) error {
 		}
 		duckDB := ""
 		switch {
-		case !f.inDuckDB:
+		case !f.askedDuckDB:
 		case f.comparison.refusal != "":
 			duckDB = string(refused)
 		default:

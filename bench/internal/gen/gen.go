@@ -44,7 +44,7 @@ type options struct {
 	seed    uint64
 	typ     string
 	files   int
-	group   int // rows of a row group; 0: a number that reads well
+	group   int // rows of a row group; 0: groupRows decides
 	nulls   float64
 	threads int
 	answer  string

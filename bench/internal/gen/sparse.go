@@ -68,11 +68,11 @@ func (s *texts) classOfRow(row int64) int { return int(s.rows.Bits(row) % uint64
 
 // appendWords appends the words of a row, with repeats, in column order.
 func (s *texts) appendWords(row int64, words []int32) []int32 {
-	topic, own := s.classOfRow(row), planted.Series(s.rows.Bits(row))
+	topic, series := s.classOfRow(row), planted.Series(s.rows.Bits(row))
 	from := len(words)
-	length := max(1, s.length/2+int(own.Bits(0)%uint64(s.length+1)))
+	length := max(1, s.length/2+int(series.Bits(0)%uint64(s.length+1)))
 	for i := range length {
-		bits := own.Bits(int64(i) + 1)
+		bits := series.Bits(int64(i) + 1)
 		u := float64(bits&(1<<53-1)) / (1 << 53)
 		var rank int
 		if bits>>56 < topicWords {

@@ -72,8 +72,8 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (point, error) {
 			// An existing folder is whole, even if the run was killed before it could report that: the same
 			// command would refuse to write there again, as it does after a run that ended well.
 			done = ended == nil || j.folder && pathExists(j.out)
-			if said := (*failure)(nil); errors.As(ended, &said) {
-				p.faults = append(p.faults, fmt.Sprintf("started again after kill %d it failed: %s", p.kills-1, said))
+			if failed := (*failure)(nil); errors.As(ended, &failed) {
+				p.faults = append(p.faults, fmt.Sprintf("started again after kill %d it failed: %s", p.kills-1, failed))
 				break
 			}
 			if fault := describeDifference(j.out, want, done); fault != "" {

@@ -26,7 +26,7 @@ type table struct {
 // makeJobs makes the data of the runs, and lists them. More rows make all of them longer.
 func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	made := func(name string, t table) (string, error) {
+	generated := func(name string, t table) (string, error) {
 		args := []string{"gen", "planted", "--label", "--rows", strconv.Itoa(int(float64(t.rows) * o.share)), "--columns", strconv.Itoa(t.columns), "-q", "-o", at(name)}
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
@@ -36,11 +36,11 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 		}
 		return at(name), o.generate(ctx, args)
 	}
-	long, err := made("long", table{rows: 400_000, columns: 200, files: 8})
+	long, err := generated("long", table{rows: 400_000, columns: 200, files: 8})
 	if err != nil {
 		return nil, err
 	}
-	wide, err := made("wide", table{rows: 40_000, columns: 1500, files: 8})
+	wide, err := generated("wide", table{rows: 40_000, columns: 1500, files: 8})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type options struct {
 	files     []string // Parquet files in addition to the made tables
 	label     string   // of files
 	share     float64
-	times     float64  // factor of the smallest limit
+	times     float64  // the limit of a run, in multiples of the smallest
 	tables    []string // names of made tables
 	runFilter string
 	giveUp    time.Duration

@@ -69,9 +69,9 @@ func (p point) tableCells() []string {
 	if p.plannedPeak > 0 {
 		planned = formatMebibytes(p.plannedPeak)
 	}
-	what := p.run
+	title := p.run
 	if p.isOverLimit() {
-		what = "**" + what + ": above its limit**"
+		title = "**" + title + ": above its limit**"
 	}
-	return []string{what, limit, fmt.Sprint(p.limitsNamed), planned, formatMebibytes(p.peak), share, p.wallTime.Round(time.Second / 10).String()}
+	return []string{title, limit, fmt.Sprint(p.limitsNamed), planned, formatMebibytes(p.peak), share, p.wallTime.Round(time.Second / 10).String()}
 }

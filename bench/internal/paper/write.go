@@ -51,7 +51,7 @@ func (t outcome) writeTable(w io.Writer) {
 		head = append(head, m.title+": reference", "ours", "difference")
 	}
 	results.TableHead(w, append(head, ""), 3)
-	var far, compared int
+	var farCount, compared int
 	for _, r := range t.rows {
 		cells := []string{r.set.title, r.featureShare(), r.method.title}
 		off := ""
@@ -73,14 +73,14 @@ func (t outcome) writeTable(w io.Writer) {
 			// The figures are compared as printed, so that the reader finds the same difference.
 			difference := math.Round(1000*mean)/10 - reference.value
 			if math.Abs(difference) > maxUnmarked+1e-9 {
-				off, far = farMark, far+1
+				off, farCount = farMark, farCount+1
 			}
 			cells = append(cells, fmt.Sprintf("%.1f (%s)", reference.value, reference.source), ours, fmt.Sprintf("%+.1f", difference))
 		}
 		results.TableRow(w, append(cells, off))
 	}
 	if compared > 0 {
-		fmt.Fprintf(w, "\n%d of %d comparisons are within %d points.\n", compared-far, compared, maxUnmarked)
+		fmt.Fprintf(w, "\n%d of %d comparisons are within %d points.\n", compared-farCount, compared, maxUnmarked)
 	}
 	t.writeTimes(w)
 }

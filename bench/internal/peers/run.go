@@ -166,7 +166,7 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRows) error {
 	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
 		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
-	judged := 0
+	count := 0
 	for i, p := range points {
 		if len(p.chosen) == 0 || p.peer.method == startMethod {
 			continue
@@ -176,9 +176,9 @@ func (r *run) scoreChoices(ctx context.Context, points []point, rows *sampledRow
 			return err
 		}
 		args = append(args, "--selection", p.peer.fullName()+"="+path)
-		judged++
+		count++
 	}
-	if judged == 0 {
+	if count == 0 {
 		return nil
 	}
 	var found stream.Evaluation

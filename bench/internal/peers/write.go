@@ -92,10 +92,10 @@ func (p point) medianTurn() workshop.Cost {
 // summarySentences returns two sentences about a table: the cost of the most rows, and the best choices there.
 // Empty if only one side was measured.
 func (r *run) summarySentences(table string) []string {
-	most, all := int64(0), math.NaN()
+	maxRows, all := int64(0), math.NaN()
 	for _, p := range r.points {
-		if p.table == table && p.rows >= most {
-			most, all = p.rows, p.allNMI
+		if p.table == table && p.rows >= maxRows {
+			maxRows, all = p.rows, p.allNMI
 		}
 	}
 	var sentences, costs, best []string
@@ -103,7 +103,7 @@ func (r *run) summarySentences(table string) []string {
 		var done []point
 		tried := 0
 		for _, p := range r.points {
-			if p.table == table && p.rows == most && p.peer.library == library {
+			if p.table == table && p.rows == maxRows && p.peer.library == library {
 				tried++
 				if p.noChoiceReason == "" {
 					done = append(done, p)
@@ -136,7 +136,7 @@ func (r *run) summarySentences(table string) []string {
 	}
 	for _, list := range [][]string{costs, best} {
 		if len(list) > 1 {
-			sentences = append(sentences, fmt.Sprintf("At %s rows %s.", humanize.Comma(most), strings.Join(list, "; ")))
+			sentences = append(sentences, fmt.Sprintf("At %s rows %s.", humanize.Comma(maxRows), strings.Join(list, "; ")))
 		}
 	}
 	return sentences

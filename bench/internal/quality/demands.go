@@ -19,7 +19,7 @@ const (
 
 // listDemands returns a sentence for each demand on the default, with the name of each miss.
 func (t table) listDemands() (lines []string) {
-	own, ok := t.rowOf(defaultVariant)
+	defaultRow, ok := t.rowOf(defaultVariant)
 	if !ok {
 		return nil
 	}
@@ -28,22 +28,22 @@ func (t table) listDemands() (lines []string) {
 	}
 	for _, kind := range t.kinds {
 		if best, mean := t.bestOfKind(kind); best != "" && isPublic(kind) {
-			gap := 100 * (t.meanOver(own, scoreNMI, onlyKind(kind)) - mean)
+			gap := 100 * (t.meanOver(defaultRow, scoreNMI, onlyKind(kind)) - mean)
 			add(gap >= -marginOfKind, "%s: %+.1f to %s, the best variant (want −%d)", kind, gap, best, marginOfKind)
 		}
 	}
 	if greedy, ok := t.rowOf("greedy"); ok {
-		if gap := 100 * (t.meanOver(own, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
+		if gap := 100 * (t.meanOver(defaultRow, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
 			add(gap >= leadOverGreedy, "all public sets: %+.1f to greedy (want %+d)", gap, leadOverGreedy)
 		}
 	}
 	if random, ok := t.rowOf(judge.Random); ok {
-		misses := t.setsBehind(own, random, marginOfRandom)
+		misses := t.setsBehind(defaultRow, random, marginOfRandom)
 		add(len(misses) == 0, "sets more than %d below random: %s", marginOfRandom, joinOrNone(misses))
 	}
 	for i, s := range t.sets {
 		if s.name == "made-noise" || s.name == "made-nuisance" {
-			nmi := 100 * own.scores[scoreNMI][i]
+			nmi := 100 * defaultRow.scores[scoreNMI][i]
 			add(nmi >= leastAmongNoise, "%s: %.1f (want %d)", s.name, nmi, leastAmongNoise)
 		}
 	}

@@ -101,9 +101,9 @@ func openFindings(path string) (*findings, error) {
 
 // findUsable looks up a finding. A refused choice may succeed within other limits, and then has to run again.
 func (f *findings) findUsable(want finding) (finding, bool) {
-	one, ok := f.list[want.identityKey()]
-	refused := slices.ContainsFunc(one.Choices, func(c choiceMade) bool { return c.Refusal != "" })
-	return one, ok && (!refused || one.Limits == want.Limits)
+	stored, ok := f.list[want.identityKey()]
+	refused := slices.ContainsFunc(stored.Choices, func(c choiceMade) bool { return c.Refusal != "" })
+	return stored, ok && (!refused || stored.Limits == want.Limits)
 }
 
 func (f *findings) appendFinding(one finding) error {

@@ -64,25 +64,25 @@ func (s filteredRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*str
 				yield(nil, err)
 				return
 			}
-			var kept []int
+			var rows []int
 			for i := range c.Rows {
 				if s.wantsRow(read + i) {
-					kept = append(kept, i)
+					rows = append(rows, i)
 				}
 			}
 			read += c.Rows
-			if len(kept) == 0 {
+			if len(rows) == 0 {
 				continue
 			}
-			out := &stream.Chunk{Start: start, Block: len(kept), Rows: len(kept), Cols: c.Cols, Stride: len(kept),
-				Data: make([]float64, len(kept)*c.Cols), Missing: c.Missing}
+			out := &stream.Chunk{Start: start, Block: len(rows), Rows: len(rows), Cols: c.Cols, Stride: len(rows),
+				Data: make([]float64, len(rows)*c.Cols), Missing: c.Missing}
 			for j := range c.Cols {
 				from, to := c.Col(j), out.Col(j)
-				for at, i := range kept {
+				for at, i := range rows {
 					to[at] = from[i]
 				}
 			}
-			start += int64(len(kept))
+			start += int64(len(rows))
 			if !yield(out, nil) {
 				return
 			}

@@ -48,12 +48,12 @@ func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows,
 	}
 	j.file.Fill(gram.FillMean)
 	j.standard.Fill(gram.FillMean)
-	left, err := j.standard.Scale(gram.ScaleStandard, j.columns)
+	leftOut, err := j.standard.Scale(gram.ScaleStandard, j.columns)
 	if err != nil {
 		return nil, err
 	}
 	for i, c := range j.columns {
-		if !slices.ContainsFunc(left, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
+		if !slices.ContainsFunc(leftOut, func(l stream.LeftOut) bool { return l.Name == c.Name }) {
 			j.varying = append(j.varying, i)
 		}
 	}
@@ -101,10 +101,10 @@ const fewOrders = 5
 func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v variant, orders [][]int, choices []choiceMade) error {
 	team := kernel.NewTeam(o.threads)
 	few := orders[:min(len(orders), fewOrders)]
-	whole := v.baseline == judge.All
+	allFeatures := v.baseline == judge.All
 	errors := make([]float64, len(orders[0]))
 	for _, order := range few {
-		if whole || ctx.Err() != nil {
+		if allFeatures || ctx.Err() != nil {
 			break
 		}
 		most := min(len(order), choices[len(choices)-1].K)
@@ -114,11 +114,11 @@ func (j *scoringRows) judgeChoices(ctx context.Context, o *options, s dataset, v
 	}
 	for i := range choices {
 		c := &choices[i]
-		if c.Chosen = min(c.K, len(orders[0])); whole {
+		if c.Chosen = min(c.K, len(orders[0])); allFeatures {
 			c.Chosen = len(orders[0])
 		}
 		c.Error = stream.Number(errors[max(c.Chosen-1, 0)])
-		if s.answer != nil && !whole {
+		if s.answer != nil && !allFeatures {
 			covered := 0.0
 			for _, order := range few {
 				covered += float64(s.countCovered(j.columnNames(order[:c.Chosen]))) / float64(len(few))
@@ -142,7 +142,7 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 		return nil
 	}
 	c.Standard, c.Cosine = new(scores), new(scores)
-	for _, way := range []struct {
+	for _, version := range []struct {
 		to     *scores
 		gather func(columns []int) kernel.Matrix[float64]
 	}{
@@ -152,7 +152,7 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 	} {
 		var tables []kernel.Matrix[float64]
 		for _, order := range orders {
-			tables = append(tables, way.gather(order[:c.Chosen]))
+			tables = append(tables, version.gather(order[:c.Chosen]))
 		}
 		trials, err := judge.Trials(ctx, j.file.Classes, func(run int) kernel.Matrix[float64] { return tables[run%len(tables)] },
 			judge.TrialOptions{Runs: o.seeds, Restarts: 1, Clusters: j.clusters, Seed: o.seed, Threads: o.threads})
@@ -163,13 +163,13 @@ func (j *scoringRows) scoreByClasses(ctx context.Context, o *options, orders [][
 			return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
 		}
 		grades := judge.Grade(trials)
-		way.to.NMI, way.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
+		version.to.NMI, version.to.ACC = spread(grades.NMISqrt), spread(grades.ACC)
 		var right []float64
 		for _, x := range tables[:min(len(tables), fewOrders)] {
 			right = append(right, judge.NearestAccuracy(kernel.NewTeam(o.threads), x, j.file.Classes))
 		}
 		accuracy := stream.Number(judge.Summarize(right).Mean)
-		way.to.KNN = &accuracy
+		version.to.KNN = &accuracy
 	}
 	return nil
 }

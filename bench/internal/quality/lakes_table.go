@@ -57,24 +57,24 @@ func (c choiceMade) lakeCell(s dataset) string {
 	if c.Covered == nil {
 		return results.NoFigure
 	}
-	by := ""
+	count := ""
 	if c.Chosen != len(s.answer) {
-		by = fmt.Sprintf(" by %d", c.Chosen)
+		count = fmt.Sprintf(" by %d", c.Chosen)
 	}
-	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), by, results.Points(1-float64(c.Error)))
+	return fmt.Sprintf("%.3g/%d%s, %s", numberOrNaN(c.Covered), len(s.answer), count, results.Points(1-float64(c.Error)))
 }
 
 // listLakeDemands returns sentences about the demands on the default for lakes: that the columns of its own
 // number cover every factor, and explain nearly as much as greedy with as many as there are factors.
 func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
-	own := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == defaultVariant })
+	defaultIndex := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == defaultVariant })
 	greedy := slices.IndexFunc(r.variants, func(v variant) bool { return v.name == "greedy" })
-	if own < 0 || greedy < 0 {
+	if defaultIndex < 0 || greedy < 0 {
 		return nil
 	}
 	var uncovered, unexplained []string
 	for _, s := range lakes {
-		c := r.lakeChoice(s, r.variants[own], true)
+		c := r.lakeChoice(s, r.variants[defaultIndex], true)
 		if covered := numberOrNaN(c.Covered); !(covered == float64(len(s.answer))) {
 			uncovered = append(uncovered, fmt.Sprintf("%s (%s)", s.name, c.lakeCell(s)))
 		}

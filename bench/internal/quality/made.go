@@ -87,12 +87,12 @@ func (t *madeTable) Class(row int64) int {
 // Fill implements gen.Filler.
 func (t *madeTable) Fill(j int, from int64, out []float64) {
 	j = t.order[j]
-	c, own := t.columns[j], t.newSeries(madeNoise+uint64(j))
+	c, series := t.columns[j], t.newSeries(madeNoise+uint64(j))
 	for i := range out {
 		row := from + int64(i)
 		if c.chance != nil {
 			out[i] = 0
-			for trials, limit := own.Bits(row), uint64(c.chance[t.Class(row)]*(1<<21)); trials > 1; trials >>= 21 {
+			for trials, limit := series.Bits(row), uint64(c.chance[t.Class(row)]*(1<<21)); trials > 1; trials >>= 21 {
 				if trials&(1<<21-1) < limit {
 					out[i]++
 				}
@@ -100,12 +100,12 @@ func (t *madeTable) Fill(j int, from int64, out []float64) {
 			continue
 		}
 		if c.flag > 0 {
-			if out[i] = 0; float64(own.Bits(row)>>11)*0x1p-53 < c.flag {
+			if out[i] = 0; float64(series.Bits(row)>>11)*0x1p-53 < c.flag {
 				out[i] = 1
 			}
 			continue
 		}
-		v := float64(c.noise * own.Normal(row))
+		v := float64(c.noise * series.Normal(row))
 		for _, term := range c.terms {
 			v += float64(term.weight * t.factorValue(term.factor, row))
 		}

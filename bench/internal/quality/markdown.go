@@ -81,14 +81,14 @@ func (r *run) writeTable(w io.Writer, t table) {
 		results.TableRow(w, append([]string{v.variant, rank, results.Points(t.meanOver(v, scoreNMI, anyKind)), gap}, t.kindMeans(v, scoreNMI)...))
 	}
 	t.writeOtherScores(w)
-	for _, of := range []struct {
+	for _, part := range []struct {
 		title string
 		score score
 	}{{"NMI of k-means on the columns as they are, of text too", scoreFile}, {"NMI of k-means on the columns standardized", scoreStandard}, {"kNN", scoreKNN}, {"Share explained", scoreExplained}} {
-		fmt.Fprintf(w, "\n%s, by kind:\n", of.title)
+		fmt.Fprintf(w, "\n%s, by kind:\n", part.title)
 		results.TableHead(w, append([]string{"variant", "public"}, t.kinds...), 1)
 		for _, v := range t.rows {
-			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, of.score)...))
+			results.TableRow(w, append([]string{v.variant}, t.kindMeans(v, part.score)...))
 		}
 	}
 	if len(t.sets) > 1 {
@@ -107,8 +107,8 @@ func (t table) writeOtherScores(w io.Writer) {
 	results.TableHead(w, []string{"variant", "as they are", "standardized", "kNN", "ACC", "explained", "stability", "found", "s", "refused"}, 1)
 	for _, v := range t.rows {
 		cells := []string{v.variant}
-		for of := scoreFile; of < scoreCount; of++ {
-			cells = append(cells, results.Points(t.meanOver(v, of, anyKind)))
+		for kind := scoreFile; kind < scoreCount; kind++ {
+			cells = append(cells, results.Points(t.meanOver(v, kind, anyKind)))
 		}
 		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
 	}

@@ -132,7 +132,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 	if s.lake && v.baseline == "" {
 		groups, choices = append(groups, []int{len(choices)}), append(choices, choiceMade{Error: stream.Number(math.NaN())})
 	}
-	for at, group := range groups {
+	for number, group := range groups {
 		err := r.findGroupChoices(ctx, s, v, choices[group[0]:group[len(group)-1]+1])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -142,7 +142,7 @@ func (r *run) findChoices(ctx context.Context, s preparedSet, v variant, perCoun
 		}
 		// A timeout or lack of memory for few features means the same for more.
 		hopeless := errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*stream.MemoryError))
-		for _, other := range groups[at:] {
+		for _, other := range groups[number:] {
 			for _, i := range other {
 				choices[i].Refusal = r.refusalText(err)
 			}
@@ -176,14 +176,14 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 	last := &choices[len(choices)-1]
 	var sel *stream.Selection
 	var halves [][]int
-	took := 0.0
+	seconds := 0.0
 	if v.baseline == "" {
 		var err error
 		begin := time.Now()
 		if sel, err = r.selectFeatures(ctx, s.dataset, v, s.path, last.K); err != nil {
 			return err
 		}
-		took = time.Since(begin).Seconds()
+		seconds = time.Since(begin).Seconds()
 		most := 0
 		for _, c := range choices {
 			if c.Percent <= stableShare {
@@ -202,7 +202,7 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 	}
 	for i := range choices {
 		c := &choices[i]
-		if c.Seconds = took; sel != nil {
+		if c.Seconds = seconds; sel != nil {
 			c.Ran = methodAndScale(sel)
 		}
 		if halves != nil && c.Percent <= stableShare {

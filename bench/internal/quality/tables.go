@@ -89,24 +89,24 @@ func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) t
 		row := tableRow{variant: v.name, ranked: v.baseline != judge.All}
 		for _, s := range sets {
 			c := r.findingOf(s, v)
-			add := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
+			addScore := func(to score, x float64) { row.scores[to] = append(row.scores[to], x) }
 			nmi := c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).NMI) })
 			if math.IsNaN(nmi) {
 				row.refused++
 			}
-			add(scoreNMI, nmi)
-			add(scoreFile, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.NMI) }))
-			add(scoreStandard, c.meanScore(shares, func(c choiceMade) float64 {
+			addScore(scoreNMI, nmi)
+			addScore(scoreFile, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.NMI) }))
+			addScore(scoreStandard, c.meanScore(shares, func(c choiceMade) float64 {
 				if c.Standard == nil {
 					return math.NaN()
 				}
 				return spreadMean(c.Standard.NMI)
 			}))
-			add(scoreKNN, c.meanScore(shares, func(c choiceMade) float64 { return numberOrNaN(c.rankedScores(s.kind).KNN) }))
-			add(scoreACC, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).ACC) }))
-			add(scoreExplained, c.meanScore(shares, func(c choiceMade) float64 { return 1 - float64(c.Error) }))
-			add(scoreStability, c.meanOfKnown(shares, func(c choiceMade) float64 { return numberOrNaN(c.Stability) }))
-			add(scoreFound, c.meanOfKnown(shares, func(c choiceMade) float64 { return c.shareFound(s) }))
+			addScore(scoreKNN, c.meanScore(shares, func(c choiceMade) float64 { return numberOrNaN(c.rankedScores(s.kind).KNN) }))
+			addScore(scoreACC, c.meanScore(shares, func(c choiceMade) float64 { return spreadMean(c.rankedScores(s.kind).ACC) }))
+			addScore(scoreExplained, c.meanScore(shares, func(c choiceMade) float64 { return 1 - float64(c.Error) }))
+			addScore(scoreStability, c.meanOfKnown(shares, func(c choiceMade) float64 { return numberOrNaN(c.Stability) }))
+			addScore(scoreFound, c.meanOfKnown(shares, func(c choiceMade) float64 { return c.shareFound(s) }))
 			row.seconds += c.meanScore(shares, func(c choiceMade) float64 { return c.Seconds })
 		}
 		t.refused += row.refused

@@ -52,10 +52,10 @@ func (p *pass) Next() ([]byte, error) {
 			return nil, err
 		}
 	}
-	own, err := p.ScratchPass.Next()
-	p.own, p.lent = own, make([]byte, len(own))
+	record, err := p.ScratchPass.Next()
+	p.own, p.lent = record, make([]byte, len(record))
 	if p.mode != stream.ScratchWrite {
-		copy(p.lent, own)
+		copy(p.lent, record)
 	}
 	return p.lent, err
 }
