@@ -37,7 +37,7 @@ type Stages struct {
 	lastStepTime atomic.Int64    // nanoseconds that the last step took; 0: none has ended
 }
 
-// Stages opens the stages of the run, and removes the scratch files that killed runs have left there. told,
+// Stages opens the stages of the run, and removes the scratch files that killed runs have left there. onResume,
 // which may be nil, is called for each stage that resumes, with its last step.
 func (r *Run) Stages(ctx context.Context, onResume func(step int)) (*Stages, error) {
 	named := make(map[string]bool)
