@@ -29,7 +29,7 @@ func build(t *testing.T, d *Dir, rel, text string) {
 	must.Do(t, d.Keep(t.Context(), rel, f, "recipe of "+rel, int64(len(text))))
 }
 
-// fates are those of the places, of files made by build.
+// fates returns the fates of the files made by build at these places.
 func fates(t *testing.T, d *Dir, rels ...string) (got []Fate) {
 	t.Helper()
 	for _, rel := range rels {
@@ -52,8 +52,8 @@ func leave(t *testing.T, d *Dir) string {
 	return temp
 }
 
-// A folder that was left is gone on with: what is finished and as it was is told so, all else is
-// gone, and the whole has its files and no other.
+// A folder that was left is resumed: finished and unchanged files are reported as whole, all others are
+// removed, and the complete folder has exactly its files.
 func TestResumeDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

@@ -225,7 +225,7 @@ func TestAtomicDir(t *testing.T) {
 	}
 }
 
-// killPattern is what the killed child writes; any torn copy of it is shorter.
+// killPattern is the text that the killed child writes; any torn copy of it is shorter.
 func killPattern() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 1<<14) }
 
 const killEnv = "UFS_TEST_ATOMIC_OUT"

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/store/claim"
 )
 
-// TestHeldBytes: what the files of a folder take in memory is within the bound, and that is not far above: in a store
-// by a first run and by one that goes on with all of them, where they are whole and where they are outdated, and on
-// disk. The bound does not depend on which run it is.
+// TestHeldBytes: the memory for the files of a folder is within the bound, and the bound is not far above: in a
+// store for a first run and for one that resumes with all of them, whole or outdated, and on disk. The bound is
+// the same for both runs.
 func TestHeldBytes(t *testing.T) {
 	const n = 1000 // whose maps have just grown: they are filled by half
 	finished := func(i int) Finished {
@@ -50,7 +50,7 @@ func TestHeldBytes(t *testing.T) {
 	left := must.Get(first.list.encodeText())(t)
 	taken := func() *objectDir {
 		o, found := folder(), folder()
-		makeAll(found) // of which the listing tells
+		makeAll(found) // the listing shows them
 		o.objects = found.objects
 		of, _, err := readFinished(bytes.NewReader(left))
 		must.Do(t, err)
@@ -92,10 +92,10 @@ func TestHeldBytes(t *testing.T) {
 	}
 }
 
-// heap is what is on the heap after a collection.
+// heap returns the bytes on the heap after a collection.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // of what finalizers gave up
+	runtime.GC() // frees memory that finalizers released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// keys lists all files of the bucket, those of unfinished uploads too.
+// keys lists all files of the bucket, including unfinished uploads.
 func keys(t *testing.T, s *storetest.Server) (list []string) {
 	t.Helper()
 	must.Do(t, filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
@@ -38,7 +38,7 @@ func noisy(n int) []byte {
 	return b
 }
 
-// own is a TMPDIR for the test; what a run leaves there is seen.
+// own sets a TMPDIR for the test, which shows the files that a run leaves there.
 func own(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestObjectAbort(t *testing.T) {
 	}
 }
 
-// TestSpoolNowhere: where an upload has no place to wait, TMPDIR is named.
+// TestSpoolNowhere: if an upload has no place to wait, the error names TMPDIR.
 func TestSpoolNowhere(t *testing.T) {
 	s := storetest.S3(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
@@ -190,7 +190,7 @@ func TestObjectDir(t *testing.T) {
 	if got := keys(t, s); !slices.Equal(got, whole) {
 		t.Errorf("after Abort the bucket has %q", got)
 	}
-	// Abort works where the run's context has ended.
+	// Abort works after the run's context has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	d = must.Get(CreateDir(ctx, s.URL("new")))(t)
 	must.Do(t, add(d, "1"))

@@ -33,7 +33,7 @@ func inBucket(t *testing.T, s *storetest.Server) map[string]string {
 	return all
 }
 
-// wantBucket checks what the bucket has, but for the list.
+// wantBucket checks the contents of the bucket except the list.
 func wantBucket(t *testing.T, s *storetest.Server, want map[string]string) {
 	t.Helper()
 	got := inBucket(t, s)
@@ -65,8 +65,8 @@ func wantRefused(t *testing.T, err error, words string) {
 	}
 }
 
-// A folder in a store that was left, or whose run was killed, is gone on with from anywhere: what
-// is finished and as it was is told so, all else is made again or gone.
+// A folder in a store that was left, or whose run was killed, can be resumed from anywhere: finished and
+// unchanged files are reported as whole, all others are made again or removed.
 func TestResumeObjectDir(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		for _, end := range []string{"left", "killed", "killed before the list"} {
@@ -79,7 +79,7 @@ func TestResumeObjectDir(t *testing.T) {
 					late(d, end == "killed" && rel == "gone/x")
 					build(t, d, rel, "text of "+rel)
 				}
-				f := must.Get(d.Create(t.Context(), "f"))(t) // of which the list is not told
+				f := must.Get(d.Create(t.Context(), "f"))(t) // the list does not have it yet
 				must.Get(f.Write([]byte("half")))(t)
 				must.Do(t, f.Commit())
 				c, gone := d.objects.client, Whole
@@ -139,7 +139,7 @@ func TestResumeObjectDir(t *testing.T) {
 	})
 }
 
-// A run that fails deletes what it and those before it have made.
+// A failing run deletes its own files and those of the runs before it.
 func TestAbortResumedObjectDir(t *testing.T) {
 	s := storetest.S3(t)
 	for _, first := range []string{"a", "z"} {
@@ -153,7 +153,7 @@ func TestAbortResumedObjectDir(t *testing.T) {
 	if got := keys(t, s); len(got) > 0 {
 		t.Errorf("the bucket has %q", got)
 	}
-	// What a store keeps that answers no more is told, and the list is there before any file.
+	// If a store answers no more, the error names the files that remain; the list exists before any file.
 	p := storetest.NewProxy(t, s.Endpoint)
 	at := *s
 	at.Endpoint = p.URL
@@ -174,7 +174,7 @@ func TestAbortResumedObjectDir(t *testing.T) {
 	wantBucket(t, s, map[string]string{})
 }
 
-// However a list was torn or damaged, what it does not tell of is made again.
+// However a list was torn or damaged, files missing from it are made again.
 func TestTornListOfObjects(t *testing.T) {
 	s := storetest.S3(t)
 	d := resumed(t, s, all)
@@ -208,8 +208,8 @@ func TestTornListOfObjects(t *testing.T) {
 	}
 }
 
-// A run may be left when the mark is there and only its answer was lost, and when the store takes no
-// list any more: the folder has no mark then, and of its files those that the store was told of.
+// A run may be left when the mark exists and only its answer was lost, and when the store no longer accepts a
+// list: the folder then has no mark, and only the files that were in the last saved list count.
 func TestLeaveObjectDir(t *testing.T) {
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)

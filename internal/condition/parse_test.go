@@ -78,7 +78,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// What is not understood is named with its place.
+// An error names the place of the fault.
 func TestFaultsNameThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                              "empty",
@@ -175,7 +175,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Whatever the text, Parse ends with a condition, which knows its columns, or a usage error.
+// For any text, Parse returns a condition, which knows its columns, or a usage error.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`day >= "2026-01-01" and site in ("a", "b")`, `not x = 1 or y is not null`, `!a.b && emb[3] <> -2.5e3`,

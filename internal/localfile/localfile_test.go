@@ -24,7 +24,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// ends fails the test where do does not end with the context.
+// ends fails the test if do does not end with the context.
 func ends(t *testing.T, do func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestPipesEndWithTheContext(t *testing.T) {
 	})
 }
 
-// What is written to a pipe is read from it.
+// Bytes written to a pipe are read from it.
 func TestPipe(t *testing.T) {
 	path := fifo(t)
 	const text = "one\ntwo\n"

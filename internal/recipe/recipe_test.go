@@ -75,7 +75,8 @@ FROM input;
 	}
 }
 
-// TestFilesInStores: DuckDB's own spelling of stores, and what it needs for them; what a query cannot tell it is refused.
+// TestFilesInStores: DuckDB's own spelling of stores, and its requirements for them; settings that a query
+// cannot express are refused.
 func TestFilesInStores(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://b/k.parquet":                           "-- DuckDB reads s3:// with its extension httpfs, and the credentials of a secret: CREATE SECRET (TYPE s3, …)\n|FROM read_parquet('s3://b/k.parquet');\n",

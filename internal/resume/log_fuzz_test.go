@@ -14,8 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// FuzzLog: a log with a state of any head and numbers, of a right checksum, and anything behind it, is read to where
-// it is sound: each state lies in it, and one that is appended then is there with all before it the next time.
+// FuzzLog: a log with a state of any head and numbers, with a right checksum, and anything after it, is read as
+// far as it is sound: each state lies in it, and a state appended then is present the next time, with all
+// before it.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(`{"name":"pass2","lengths":[1,2]}`), make([]byte, 24), []byte("torn"))
 	f.Add([]byte(`{"name":"pass1","marks":{"a":"b"},"lengths":[]}`), []byte{}, []byte{})
@@ -67,7 +68,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzStages: what a state says of its scratch files is refused, or names files of its own folder that can be.
+// FuzzStages: a state's list of scratch files is refused, or names possible files of its own folder.
 func FuzzStages(f *testing.F) {
 	for _, mark := range []string{"", "null", "[]", `[{"name":"a","file":"rows.x.0` + dataSuffix + `","bytes":8,"record":8}]`, `[{"file":"../a` + dataSuffix + `","bytes":1,"record":1}]`, `[{"file":"a/b` + dataSuffix + `","bytes":1,"record":1}]`, `[{"file":"` + dataSuffix + `","bytes":-1,"record":0}]`, "{}"} {
 		f.Add(mark)

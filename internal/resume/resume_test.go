@@ -46,7 +46,7 @@ func saved(t *testing.T) string {
 	return dir
 }
 
-// TestGoesOn: what was saved is there again, bit by bit, for the very same run; Forget leaves nothing.
+// TestGoesOn: saved numbers are loaded bit by bit by the very same run; Forget leaves nothing.
 func TestGoesOn(t *testing.T) {
 	dir := saved(t)
 	f, r, err := reopened(t, dir, Options{}, ofRun())
@@ -77,7 +77,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestNothingSaved: a run that saved nothing leaves no folder behind that it made, and no file in others.
+// TestNothingSaved: a run that saved nothing leaves no folder that it made, and no file in others.
 func TestNothingSaved(t *testing.T) {
 	own, made := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	must.Do(t, os.WriteFile(filepath.Join(own, "mine.ufs"), nil, 0o600))
@@ -98,7 +98,7 @@ func TestNothingSaved(t *testing.T) {
 	}
 }
 
-// TestRefusesOthers: the states of another run are refused by the name of what differs, and stay.
+// TestRefusesOthers: the states of another run are refused with the name of a difference, and stay.
 func TestRefusesOthers(t *testing.T) {
 	dir := saved(t)
 	for _, c := range []struct {
@@ -136,8 +136,8 @@ func TestRefusesOthers(t *testing.T) {
 	}
 }
 
-// TestUnasked: of a folder that nobody named, states of another run are removed with a remark, and
-// what cannot be written there ends no run.
+// TestUnasked: in a folder that nobody named, states of another run are removed with a remark, and failures to
+// write there end no run.
 func TestUnasked(t *testing.T) {
 	dir := saved(t)
 	id := ofRun()
@@ -162,7 +162,7 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// TestOneRunAtATime: a second run in a folder is refused, with what to do, until the first ends.
+// TestOneRunAtATime: a second run in a folder is refused, with a remedy, until the first ends.
 func TestOneRunAtATime(t *testing.T) {
 	dir := t.TempDir()
 	f := must.Get(Open(dir, Options{}))(t)
@@ -187,8 +187,8 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// TestDamage: every file, with a byte of it changed or cut off there, every seventh of them, is a *stream.DataError that
-// names the file and says to remove it, and never other numbers.
+// TestDamage: every file, with any seventh byte changed or cut off there, is a *stream.DataError that names the
+// file and advises to remove it, and never gives other numbers.
 func TestDamage(t *testing.T) {
 	dir := saved(t)
 	for _, name := range []string{"part.identity" + Suffix, "part.one" + Suffix} {
@@ -216,7 +216,7 @@ func TestDamage(t *testing.T) {
 				err := load()
 				var data *stream.DataError
 				if strings.Contains(name, "identity") && err == nil {
-					continue // behind the header nothing is used
+					continue // after the header nothing is used
 				}
 				if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), "remove it") {
 					t.Fatalf("%s, byte %d: %v", name, at, err)

@@ -74,8 +74,8 @@ func keptStage(t *testing.T, dir string) {
 	must.Do(t, errors.Join(disk.Close(), folder.Close()))
 }
 
-// A stage goes on with its values, its steps and the bytes of its files as they were saved, and
-// what a killed run has left beside them is removed; the files of others stay.
+// A stage continues with its values, its steps and the bytes of its files as they were saved; other leftovers
+// of a killed run are removed, and the files of others stay.
 func TestStageGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	keptStage(t, dir)
@@ -220,8 +220,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A run that is to end saves the step under way and ends then, where steps are short; before
-// any, and where they are long, it ends at once.
+// An interrupted run saves the current step and ends then if steps are short; before any step, and if they are
+// long, it ends at once.
 func TestDelay(t *testing.T) {
 	for _, c := range []struct {
 		step  time.Duration
@@ -252,7 +252,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// Where a folder that nobody asked for is full, the run goes on without.
+// If a folder that nobody named is full, the run continues without it.
 func TestStageWithoutRoom(t *testing.T) {
 	for _, unasked := range []bool{false, true} {
 		s, folder := staged(t, t.TempDir(), Options{Every: -1, Unasked: unasked})
@@ -269,7 +269,7 @@ func TestStageWithoutRoom(t *testing.T) {
 	}
 }
 
-// Before anything is saved, what that will take is known from the files.
+// Before the first save, its cost is estimated from the files.
 func TestFirstSaveWaits(t *testing.T) {
 	s, folder := staged(t, t.TempDir(), Options{Every: time.Second})
 	now := time.Unix(0, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// compared is greedy's choice of k of the set beside chance.
+// compared compares greedy's choice of k of the set with chance.
 func compared(t *testing.T, s set, k int) *Chance {
 	t.Helper()
 	g := s.gram()
@@ -51,8 +51,8 @@ func TestCompareNoise(t *testing.T) {
 	}
 }
 
-// TestReachedTwin: the approximation for many columns is near what greedy reaches on draws:
-// a tenth of what it reaches beyond random columns.
+// TestReachedTwin: the approximation for many columns is close to greedy's result on draws: within a tenth of
+// its advantage over random columns.
 func TestReachedTwin(t *testing.T) {
 	team := kernel.NewTeam(2)
 	random := rand.New(rand.NewPCG(6, 6))
@@ -128,7 +128,7 @@ func TestCompareUncentred(t *testing.T) {
 	}
 }
 
-// TestCompareEdges: nothing is compared where nothing can be told.
+// TestCompareEdges: there is no comparison without enough to compare.
 func TestCompareEdges(t *testing.T) {
 	g, few := set{"noise", 40, 12, 0, 1, 1}.gram(), set{"noise", 40, 5, 0, 1, 1}.gram()
 	for _, c := range []Choice{

@@ -64,8 +64,8 @@ func twoLogLikelihood(x *mat.Dense, chosen []int) float64 {
 	return float64(n) * (chol.LogDet() + mat.Trace(&inverse) + float64(d)*math.Log(2*math.Pi))
 }
 
-// TestCriterionTwin: differences of the criterion are those of −2 log L by the definition,
-// and the parameters are those that are counted one by one.
+// TestCriterionTwin: differences of the criterion equal those of −2 log L by the definition, and the number of
+// parameters equals a count one by one.
 func TestCriterionTwin(t *testing.T) {
 	s := set{"mixtures", 80, 10, 3, 0.5, 4}
 	x := s.data()

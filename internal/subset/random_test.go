@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestCompareRandom: a choice from one group alone is worse than random ones, greedy's is not, nor
-// is a random one; the shares are those of Compare.
+// TestCompareRandom: a choice from one group alone is worse than random ones, greedy's is not, nor is a random
+// one; the shares equal those of Compare.
 func TestCompareRandom(t *testing.T) {
 	s := set{"groups", 400, 60, 6, 0.2, 5}
 	g := s.gram()

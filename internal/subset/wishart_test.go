@@ -58,8 +58,8 @@ func TestPermutedTwin(t *testing.T) {
 		if math.Abs(a-b) > 4*math.Hypot(sa, sb)/math.Sqrt(copies) {
 			t.Errorf("%+v: the largest eigenvalue is %v ± %v, of really permuted columns %v ± %v", s, a, sa, b, sb)
 		}
-		// The edge is that of infinitely many; the law of Tracy and Widom lies below it by some
-		// d^(−2/3) of it on average, or dims^(−2/3) where these are fewer.
+		// The edge is for infinitely many columns; the law of Tracy and Widom lies below it by some d^(−2/3) of
+		// it on average, or dims^(−2/3) if there are fewer dimensions.
 		if e := noiseEdge(squares, float64(s.n-1)); b < e*(1-3*math.Pow(float64(min(s.d, s.n)), -2.0/3)) || b > e {
 			t.Errorf("%+v: the edge of noise is %v, the largest eigenvalue %v", s, e, b)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// gains is what each column of an order takes off ‖X − P_S X‖²: what is left of it is taken out of
+// gains returns the reduction of ‖X − P_S X‖² by each column of an order, whose residual is then removed from
 // all columns.
 func gains(x *mat.Dense, order []int) (list []float64, total float64) {
 	n, d := x.Dims()
@@ -38,9 +38,8 @@ func gains(x *mat.Dense, order []int) (list []float64, total float64) {
 	return list, total
 }
 
-// TestNoiseTwin: on copies of data whose columns are really permuted, the best first gain exceeds
-// what noise is said to add in one of twenty; later turns, where the law is an approximation,
-// seldom do so more often.
+// TestNoiseTwin: on copies of data with really permuted columns, the best first gain exceeds the stated gain of
+// noise once in twenty; for later turns the law is an approximation, and they seldom do so more often.
 func TestNoiseTwin(t *testing.T) {
 	const copies, turns = 400, 8
 	for _, s := range []set{{"groups", 100, 40, 3, 0.4, 1}, {"mixtures", 60, 90, 4, 0.3, 2}} {
@@ -79,9 +78,9 @@ func TestNoiseTwin(t *testing.T) {
 	}
 }
 
-// TestAppraiseTwin: what features add is what taking them out of the centred rows says, and those
-// that add no more than noise are counted; raw columns with their means, and a factor in place
-// of G, give the same.
+// TestAppraiseTwin: the gains of features equal those from removing them from the centred rows, and features
+// that add no more than noise are counted; raw columns with their means, and a factor in place of G, give the
+// same.
 func TestAppraiseTwin(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for _, s := range []set{{"leaders", 120, 60, 4, 0.4, 5}, {"mixtures", 300, 40, 3, 0.5, 6}, {"noise", 90, 30, 0, 1, 7}, {"groups", 40, 90, 5, 0.3, 8}} {
@@ -131,8 +130,8 @@ func TestAppraiseTwin(t *testing.T) {
 	}
 }
 
-// TestBeyondTwin: what comes after the recommended features adds what taking them out of the rows says of
-// greedy's next ones.
+// TestBeyondTwin: the gains after the recommended features equal those from removing them from the rows, for
+// greedy's next features.
 func TestBeyondTwin(t *testing.T) {
 	for _, s := range []set{{"leaders", 300, 60, 4, 0.4, 5}, {"mixtures", 200, 60, 3, 0.3, 6}} {
 		x := s.data()

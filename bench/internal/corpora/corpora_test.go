@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is ufs-stream, without its command: what it does with a file is as the file's name has it, else as the
-// library does.
+// play simulates the ufs-stream command: the file's name decides its behaviour, else the library does.
 func play(args []string) int {
 	if args[0] == "version" {
 		fmt.Println("played")
@@ -122,8 +121,8 @@ func runs(t *testing.T, want int, args ...string) (lines map[string]map[string]s
 	return lines, text
 }
 
-// TestSuites: files are found by their endings and by their first bytes, and each is read, or refused with its message;
-// DuckDB is asked about Parquet, and about the copy of what else is read.
+// TestSuites: files are found by their endings and by their first bytes, and each is read, or refused with its
+// message; DuckDB is asked about Parquet, and about the copies of other formats.
 func TestSuites(t *testing.T) {
 	one := suite(t, "one", map[string]string{"day=1/plain.parquet": plain, "no ending": plain, "README.md": "README.md", "x.stream": ipcStream})
 	two := suite(t, "two", map[string]string{"locked": encrypted, "flipped.parquet": corrupt, "cut.parquet": cutOff})
@@ -177,7 +176,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestHang: the deadline ends what takes longer, and that is told.
+// TestHang: the deadline ends a slow run, and the results report it.
 func TestHang(t *testing.T) {
 	lines, text := runs(t, exit.Fault, suite(t, "slow", map[string]string{"hang.parquet": plain}), "--give-up", "300ms")
 	if l := lines["slow/hang.parquet"]; l["outcome"] != "hang" || l["message"] != "no end after 300ms" {
@@ -188,7 +187,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// TestDifferences: one bit of one value, a null for a NaN, and a row too few are told with their places.
+// TestDifferences: one bit of one value, a null for a NaN, and a missing row are reported with their places.
 func TestDifferences(t *testing.T) {
 	path := must.Get(filepath.Abs(pinned("parquet-testing/data/float16_nonzeros_and_nans.parquet")))(t)
 	o := &duckReader{module: duckdbtest.Module(t), giveUp: time.Minute}
@@ -215,7 +214,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestUsage: what cannot be right is refused before anything runs.
+// TestUsage: impossible flags are refused before anything runs.
 func TestUsage(t *testing.T) {
 	empty := t.TempDir()
 	module := t.TempDir()

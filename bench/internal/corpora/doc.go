@@ -1,5 +1,5 @@
-// Package corpora is the verb corpora, which reads the files that other projects test their readers with, and
-// compares its values with DuckDB's:
+// Package corpora implements the verb corpora, which reads the files that other projects test their readers with, and
+// compares their values with DuckDB's:
 //
 //  1. listFiles lists the files of each folder, a suite, that ufs-stream can be asked to read (walk.go).
 //  2. tryVerb runs ufs-stream on a file, in processes with a deadline: inspect --scan reads

@@ -141,7 +141,8 @@ func TestPinnedByDuckDB(t *testing.T) {
 	}
 }
 
-// TestExpect: --expect writes what TestPinned wants, and nothing while a file is not read as it should be.
+// TestExpect: --expect writes the expectations of TestPinned, and nothing while a file is not read as it should
+// be.
 func TestExpect(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "expected.jsonl")
 	dir := suite(t, "arrow-testing", map[string]string{strings.TrimPrefix(ipcStream, "arrow-testing/"): ipcStream})

@@ -1,4 +1,4 @@
-// Package gen is the verb gen, which makes data with a known answer. A table is a stream.Source, which
+// Package gen implements the verb gen, which makes data with a known answer. A table is a stream.Source, which
 // chunkio.WriteParquet reads:
 //
 //  1. A Filler makes any piece of any column; each value is a hash of seed, column and row

@@ -33,7 +33,7 @@ func gen(t *testing.T, name string, args ...string) string {
 	return path
 }
 
-// readAnswer reads the answer beside the table at path.
+// readAnswer reads the answer next to the table at path.
 func readAnswer(t *testing.T, path string, answer any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(benchtest.Read(t, strings.TrimSuffix(path, ".parquet")+".json")), answer); err != nil {
@@ -102,8 +102,7 @@ func TestGenPlantedIsFound(t *testing.T) {
 	}
 }
 
-// The column label holds the classes of the rows. One file or several, the values are what
-// package planted makes.
+// The column label holds the classes of the rows. In one file or several, the values are package planted's.
 func TestGenPlantedValues(t *testing.T) {
 	args := []string{"planted", "--rows", "103", "--columns", "20", "--label", "--classes", "4", "--seed", "3"}
 	want := planted.New(planted.Options{Rows: 103, Columns: 20, Classes: 4, Seed: 3})

@@ -14,9 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The images show what the answer says about each pixel: the class means of an
-// informative pixel differ by a tenth of the full brightness, and the class means of a
-// background pixel do not differ.
+// The images agree with the answer about each pixel: the class means of an informative pixel differ by a tenth
+// of the full brightness, and the class means of a background pixel do not differ.
 func TestGenGrid(t *testing.T) {
 	const n, classes = 4000, 4
 	path := gen(t, "g.parquet", "grid", "--rows", fmt.Sprint(n), "--shape", "14x10", "--classes", fmt.Sprint(classes), "--seed", "2")
@@ -163,7 +162,7 @@ type memoryColumns struct {
 func (h memoryColumns) Columns() []stream.Column              { return h.columns }
 func (h memoryColumns) Fill(j int, from int64, out []float64) { copy(out, h.data[j][from:]) }
 
-// Every file has every image, shifted as its name tells, and with --float64 as fractions.
+// Every file has every image, shifted as in its name, and with --float64 as fractions.
 func TestGenEmnist(t *testing.T) {
 	p := pixels{height: 3, width: 4}
 	for i := range 8 {

@@ -1,4 +1,4 @@
-// Package kill is the verb kill, which tests ufs-stream's promise that a run with a checkpoint loses nothing
+// Package kill implements the verb kill, which tests ufs-stream's promise that a run with a checkpoint loses nothing
 // when it is killed:
 //
 //  1. runs.go lists the runs: long passes of each kind, and data that make them take some seconds.

@@ -37,7 +37,7 @@ mv "$out.part" "$out"
 [ $verb = scan ] || rm -rf "$state"
 `
 
-// The verb kills, starts again, and tells what a good run leaves from what it must not.
+// The verb kills, starts again, and distinguishes the files of a good run from forbidden ones.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "stand-in")
@@ -61,7 +61,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A part of an output, another one, and one more file are told from the output of a run without a kill.
+// A part of an output, another one, and one more file are detected as different from the output of a run
+// without a kill.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")

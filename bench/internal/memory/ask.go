@@ -42,7 +42,7 @@ func (p point) isOverLimit() bool { return p.notDoneReason == "" && p.limit > 0 
 func (p point) hasFailed() bool { return strings.HasPrefix(p.notDoneReason, "failed") }
 
 // maxLimitsNamed bounds how often a run is tried with the next limit. One refusal should be enough; a run that
-// first reads its inputs' metadata may learn more and refuse again.
+// first reads the selection or statistics that it needs may learn more and refuse again.
 const maxLimitsNamed = 10
 
 var namedLimit = regexp.MustCompile(`raise it: --memory-limit (\d+)MiB`)

@@ -1,4 +1,4 @@
-// Package memory is the verb memory, which tests ufs-stream's promise that --memory-limit bounds its peak
+// Package memory implements the verb memory, which tests ufs-stream's promise that --memory-limit bounds its peak
 // resident memory:
 //
 //  1. shapes.go makes data that are hard on memory, each in its own way: wide, tall, sparse, one

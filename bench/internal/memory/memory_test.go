@@ -33,8 +33,8 @@ path) echo "ufs-stream: not for such data" >&2; exit 2 ;;
 esac
 `
 
-// The verb asks until a limit is enough, and tells what is over its limit from what failed and from
-// what is refused by right.
+// The verb asks until a limit is enough, and distinguishes runs above their limit from failures and from
+// rightful refusals.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "stand-in")

@@ -1,4 +1,4 @@
-// Package paper is the verb paper: the papers' tables on the real datasets, with their figures and ours.
+// Package paper implements the verb paper: the papers' tables on the real datasets, with their figures and ours.
 //
 //  1. A table is data (tables.go): the sets, the methods, the figures to compare with and their
 //     sources.

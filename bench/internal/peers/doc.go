@@ -1,4 +1,4 @@
-// Package peers is the verb peers: time, memory and quality compared with scikit-learn, and with methods as in
+// Package peers implements the verb peers: time, memory and quality compared with scikit-learn, and with methods as in
 // scikit-feature.
 //
 //  1. sampleRows passes rows drawn by the seed to ufs-stream as Parquet and to Python as .npy

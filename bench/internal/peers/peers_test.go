@@ -22,7 +22,7 @@ var bench = benchtest.Program{New, gen.New}
 
 func TestMain(m *testing.M) { benchtest.Main(m) }
 
-// needsScikitLearn skips the test where the default Python has no scikit-learn.
+// needsScikitLearn skips the test if the default Python has no scikit-learn.
 func needsScikitLearn(t *testing.T) {
 	t.Helper()
 	python := defaultOptions().python
@@ -110,7 +110,7 @@ func TestPeers(t *testing.T) {
 			}
 		}
 	}
-	// Greedy chooses for what is explained.
+	// Greedy maximizes the explained share.
 	if ours, theirs := number(lines["ufs-stream:greedy 200"], "explained"), number(lines["scikit-learn:variance 200"], "explained"); ours <= theirs {
 		t.Errorf("greedy explains %v, the features of most variance %v", ours, theirs)
 	}
@@ -137,7 +137,7 @@ func TestPeersTakeAllRows(t *testing.T) {
 	}
 }
 
-// What ends at a limit is told, and not tried on more rows.
+// A selection that ends at a limit is reported, and not tried on more rows.
 func TestPeersEnd(t *testing.T) {
 	o := tinyPeers(t)
 	o.rows, o.methods, o.giveUp = []string{"100", "200"}, []string{"scikit-feature-like:spec", "ufs-stream:greedy"}, time.Millisecond
@@ -208,7 +208,7 @@ func TestPeersUsage(t *testing.T) {
 	}
 }
 
-// Where Python or scikit-learn is absent, the command says what to install.
+// If Python or scikit-learn is absent, the command names the packages to install.
 func TestPeersWithoutPython(t *testing.T) {
 	w, err := benchtest.Built()
 	if err != nil {

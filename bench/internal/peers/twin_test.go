@@ -15,9 +15,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// This file checks the methods of peers.py against their definitions, written out as sums over
-// pairs on a table of 12 rows. Figures agree to 1e-9: both sides add a few hundred numbers of
-// about 1 in float64, and the eigenvectors are those of gaps above 0.01, to ARPACK's last bits.
+// This file checks the methods of peers.py against their definitions, written out as sums over pairs on a table
+// of 12 rows. Figures agree to 1e-9: both sides add a few hundred numbers of about 1 in float64, and the
+// eigenvectors have gaps above 0.01, to ARPACK's last bits.
 
 const (
 	twinRows, twinColumns, twinNeighbours = 12, 4, 5
@@ -206,8 +206,8 @@ func TestPeersSPECTwin(t *testing.T) {
 	}
 }
 
-// With one eigenvector and one step of LARS, MCFS gives a weight to the feature that follows the
-// eigenvector most, up to where another one follows what is left as well.
+// With one eigenvector and one step of LARS, MCFS gives a weight to the feature that follows the eigenvector
+// most, up to the point at which another one follows the residual as well.
 func TestPeersMCFSTwin(t *testing.T) {
 	needsScikitLearn(t)
 	x, z, d2 := twinTable()

@@ -1,4 +1,4 @@
-// Package quality is the verb quality, which supports decisions about defaults: every method on every labelled
+// Package quality implements the verb quality, which supports decisions about defaults: every method on every labelled
 // set, ranked and tested. Labels take no part in a choice, and all figures are computed:
 //
 //  1. findSets lists the labelled Parquet files of the folders (sets.go) with their kinds (groups.go),

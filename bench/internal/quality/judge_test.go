@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// preparedTable is a made table of so many rows, with missing values, to judge by at most 200 of them.
+// preparedTable is a made table with this number of rows and missing values, scored by at most 200 of them.
 func preparedTable(t *testing.T, rows string) (*options, preparedSet) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.parquet")
@@ -27,7 +27,7 @@ func preparedTable(t *testing.T, rows string) (*options, preparedSet) {
 	return o, s
 }
 
-// TestJudgeIsEval: scores as in the file and standardized, and the error, are those of ufs.Eval.
+// TestJudgeIsEval: scores as in the file and standardized, and the error, equal those of ufs.Eval.
 func TestJudgeIsEval(t *testing.T) {
 	for _, rows := range []string{"150", "400"} {
 		o, s := preparedTable(t, rows)
@@ -84,7 +84,7 @@ func TestJudgeBaselines(t *testing.T) {
 	}
 }
 
-// TestDivideRows: rows have length 1 and their direction, those of zeros stay.
+// TestDivideRows: rows get length 1 and keep their direction; rows of zeros stay.
 func TestDivideRows(t *testing.T) {
 	x := divideRows(kernel.ColMajor([]float64{3, 0, -1e200, 4, 0, 0}, 3, 2, 3))
 	if want := []float64{0.6, 0, -1, 0.8, 0, 0}; !slices.EqualFunc(x.Data, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {

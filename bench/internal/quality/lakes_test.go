@@ -30,7 +30,7 @@ func momentsOf(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation)
 }
 
-// correlationOf is that of two columns where neither is missing.
+// correlationOf correlates two columns over rows in which neither is missing.
 func correlationOf(x, y []float64) (sum float64) {
 	mx, dx := momentsOf(x)
 	my, dy := momentsOf(y)
@@ -43,7 +43,7 @@ func correlationOf(x, y []float64) (sum float64) {
 	return sum / n
 }
 
-// TestLakes: sensors of one factor repeat one another and those of two do not; there are two flags;
+// TestLakes: sensors of one factor repeat one another, and sensors of two factors do not; there are two flags;
 // units are alike or apart; and only clusters have a label, which the factors follow.
 func TestLakes(t *testing.T) {
 	for _, k := range lakeKinds() {

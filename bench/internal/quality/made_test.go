@@ -76,8 +76,8 @@ func TestMadeSetsHideTheirAnswer(t *testing.T) {
 	}
 }
 
-// TestHalvesAreComplementary: the two halves of a pair have all rows between them, each once,
-// also of a sample, and keep what is missing.
+// TestHalvesAreComplementary: the two halves of a pair contain all rows, each once, also of a sample, and keep
+// missing values.
 func TestHalvesAreComplementary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	must.Do(t, bench.Generate(t.Context(), []string{"gen", "planted", "-q", "-o", path, "--rows", "501", "--columns", "12", "--label", "--nulls", "0.1"}))
@@ -137,7 +137,7 @@ func TestCountsAndFound(t *testing.T) {
 	}
 }
 
-// TestFindingsCutOff: a line that was cut off does not count, and spoils none behind it.
+// TestFindingsCutOff: a line that was cut off does not count, and does not spoil the lines after it.
 func TestFindingsCutOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.jsonl")
 	for i := range 3 {

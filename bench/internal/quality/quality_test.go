@@ -26,7 +26,7 @@ import (
 // bench is the program with the verbs that these tests run.
 var bench = benchtest.Program{New, gen.New}
 
-// smallSets is a folder with two labelled sets, one without a label, and what is no set.
+// smallSets is a folder with two labelled sets, one without a label, and a file that is no set.
 func smallSets(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -167,7 +167,7 @@ func TestQualityGoesOn(t *testing.T) {
 	benchtest.NoScratch(t)
 }
 
-// TestQualityRefusals: what takes too long or too much memory is recorded, and is last.
+// TestQualityRefusals: a selection that takes too long or too much memory is recorded, and ranks last.
 func TestQualityRefusals(t *testing.T) {
 	dir, out := smallSets(t), filepath.Join(t.TempDir(), "q")
 	if code, _, said := bench.Run(t.Context(), fewFlags(dir, out, "--timeout", "1ns")...); code != exit.Done {
@@ -285,7 +285,7 @@ func TestTextByCosine(t *testing.T) {
 	}
 }
 
-// TestDemands against sentences by hand: what the default misses is named.
+// TestDemands compares with sentences by hand: each miss of the default is named.
 func TestDemands(t *testing.T) {
 	nan := math.NaN()
 	sets := []dataset{{name: "faces", kind: kindPictures}, {name: "words", kind: kindPictures}, {name: "cells", kind: kindGenes}, {name: "made-noise", kind: kindGenerated}}

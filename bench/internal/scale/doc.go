@@ -1,4 +1,4 @@
-// Package scale is the verbs scale and speed, which measure ufs-stream in turn with the bare reading of the
+// Package scale implements the verbs scale and speed, which measure ufs-stream in turn with the bare reading of the
 // same files: scale over sizes, and speed relative to the two lower bounds of a run, reading the file and
 // multiplying.
 //

@@ -78,7 +78,7 @@ func TestScale(t *testing.T) {
 	benchtest.NoScratch(t)
 }
 
-// Sparse rows are measured beside dense ones, under their own name.
+// Sparse rows are measured in addition to dense ones, under their own name.
 func TestScaleSparse(t *testing.T) {
 	o := tinyScale(t)
 	o.rows, o.columns, o.sparse, o.threads, o.methods, o.count = []string{"300"}, []string{"40", "60"}, []string{"200"}, []string{"1"}, []string{"greedy"}, 1
@@ -95,7 +95,7 @@ func TestScaleSparse(t *testing.T) {
 	}
 }
 
-// Planted data is lists where a footer of all columns would outgrow the values.
+// Planted data is lists if a footer of all columns would outgrow the values.
 func TestWideDataIsLists(t *testing.T) {
 	for columns, want := range map[int]bool{listColumns - 1: false, listColumns: true} {
 		if args := plantedData.genFlags(size{200, columns}); slices.Contains(args, "--list") != want {
@@ -166,8 +166,7 @@ func TestScaleKeepsData(t *testing.T) {
 	}
 }
 
-// A point that cannot be measured within the limits is left out; the run goes on, and the
-// summary says so.
+// A point that cannot be measured within the limits is left out; the run continues, and the summary reports it.
 func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -258,7 +257,7 @@ func readResult(t *testing.T, o *options, name string) string {
 	return benchtest.Read(t, filepath.Join(o.folder, name))
 }
 
-// Where the bare reading was given up, there is no ratio to it.
+// If the bare reading was given up, there is no ratio to it.
 func TestScaleWithoutYardstick(t *testing.T) {
 	m := measuredPoint{point: point{"", size{10, 10}, "greedy", 1}, turns: []turn{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
 	var out bytes.Buffer

@@ -85,7 +85,7 @@ func TestSpeedRealData(t *testing.T) {
 	}
 }
 
-// What cannot be measured within the limits is left out and told.
+// Points that cannot be measured within the limits are left out and reported.
 func TestSpeedSaysWhatItLeavesOut(t *testing.T) {
 	o := tinySpeed(t)
 	o.methods, o.memoryLimit, o.count = []string{"greedy"}, "1MiB", 1
@@ -97,7 +97,7 @@ func TestSpeedSaysWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-// DuckDB runs where --duckdb names it, and is left out, with a word, where it is not installed.
+// DuckDB runs if --duckdb names it, and is left out, with a remark, if it is not installed.
 func TestSpeedDuckDB(t *testing.T) {
 	o := tinySpeed(t)
 	o.methods, o.count = []string{"variance"}, 1
