@@ -37,7 +37,7 @@ func ResumeDir(ctx context.Context, path string, wanted func(rel string) bool) (
 	if err != nil {
 		return nil, err
 	}
-	if err := d.readAndSweepFinished(wanted); err != nil {
+	if err := d.keepOnlyFinished(wanted); err != nil {
 		_ = d.Abort(ctx) // a local folder leaves nothing worth reporting
 		return nil, &stream.OutputError{Path: path, Err: err, Remedy: Remedy(err)}
 	}
@@ -106,7 +106,7 @@ func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 	return folder, nil
 }
 
-func (d *Dir) readAndSweepFinished(wanted func(rel string) bool) (err error) {
+func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
 	if d.finished, err = openFinished(d.folder); err != nil {
 		return err
 	}

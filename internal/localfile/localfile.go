@@ -20,7 +20,7 @@ import (
 // File is a regular file, or a pipe whose reads and writes end with the context.
 type File struct {
 	*os.File
-	ctx          context.Context //nolint:containedctx // that of reading: io.Reader has none
+	ctx          context.Context //nolint:containedctx // for reading: io.Reader has none
 	disk         *faults.Disk
 	stopWatching func() bool
 }

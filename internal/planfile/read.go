@@ -170,7 +170,7 @@ const (
 
 // boundedText reads a plan while ctx lasts and up to a position.
 type boundedText struct {
-	ctx                  context.Context //nolint:containedctx // that of reading: io.Reader has none
+	ctx                  context.Context //nolint:containedctx // for reading: io.Reader has none
 	in                   io.Reader
 	memory               int64 // 0 means no bound
 	bytesRead, readLimit int64 // bytes
