@@ -129,11 +129,11 @@ func TestBoundsNeedAnOrder(t *testing.T) {
 	f := must.Get(parquet.Open(formattest.NewMemory(file), 1<<30))(t)
 	for l, want := range []struct{ low, high float64 }{{7, 1<<32 - 5}, {-5, 7}} {
 		if b := f.Bounds(0, l); !b.Min.Known || b.Min.Number != want.low || b.Max.Number != want.high || b.Nulls != 0 {
-			t.Errorf("%s: %+v", f.Leaves()[l].Name, b)
+			t.Errorf("%s: bounds are %+v, want %v to %v without nulls", f.Leaves()[l].Name, b, want.low, want.high)
 		}
 	}
 	if b := f.Bounds(0, 2); string(b.Min.Text) != "a" || string(b.Max.Text) != "ž" {
-		t.Errorf("s: %+v", b)
+		t.Errorf("s: bounds are %+v, want a to ž", b)
 	}
 	f.DropOrders()
 	for l, known := range []bool{false, true, false} {

@@ -311,7 +311,7 @@ func TestConcurrentDecode(t *testing.T) {
 		})
 	}
 	if err := work.Wait(); err != nil {
-		t.Error(err)
+		t.Errorf("decoding in parallel: %v", err)
 	}
 }
 

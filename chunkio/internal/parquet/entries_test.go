@@ -24,7 +24,7 @@ func TestSpread(t *testing.T) {
 		for i := range present {
 			dst[i] = float64(i)
 		}
-		spread(dst, levels, 2, present)
+		spreadValues(dst, levels, 2, present)
 		next := 0.0
 		for i, x := range dst {
 			switch {

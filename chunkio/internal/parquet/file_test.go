@@ -153,7 +153,7 @@ func typeCases() []typeCase {
 }
 
 // written are the codecs that the library writes.
-var written = decodable[:5]
+var written = decodableCodecs[:5]
 
 // TestEveryEncoding decodes every type, encoding, codec and page version that arrow's
 // writer can produce, whole and in ranges, with and without nulls.

@@ -63,12 +63,12 @@ func TestStrangeTypes(t *testing.T) {
 		x.physical, x.length, x.annotate = c.physical, c.length, c.annotate
 		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x, plainColumn("b"))), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: opening the file: %v", c.name, err)
 			continue
 		}
 		l := f.leaf[1]
 		if readable := c.typ == "int32" || c.typ == "uint8"; l.Type != c.typ || (l.Why == "") != readable || !strings.Contains(l.Why, c.why) || l.Refused || c.typ == "mistyped" && l.NoClass == "" {
-			t.Errorf("%s: %+v", c.name, l)
+			t.Errorf("%s: the leaf is %+v, want type %s and reason %q", c.name, l, c.typ, c.why)
 		}
 		for _, i := range []int{0, 2} {
 			if got := decodeLeaf(t, f, i, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
@@ -123,7 +123,7 @@ func TestSchemaTwin(t *testing.T) {
 				ours := f.Schema().Root().Field(0)
 				var library *metadata.FileMetaData
 				err = format.Guard(func() (err error) {
-					library, err = metadata.NewFileMetaData(f.foot.raw, nil)
+					library, err = metadata.NewFileMetaData(f.foot.rawFooter, nil)
 					return err
 				})
 				if err == nil && library.Schema == nil {
@@ -173,11 +173,11 @@ func TestFaultyChunks(t *testing.T) {
 		c.damage(&x)
 		f, err := Open(formattest.NewMemory(makeFile(3, plainColumn("a"), x)), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
 		if l := f.leaf[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("%s: the leaf is %+v, want it refused with %q", name, l, c.why)
 		}
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
 			t.Errorf("%s: the other column has %v", name, got)
@@ -213,21 +213,21 @@ func TestPagesDecide(t *testing.T) {
 		file := makeFile(3, x)
 		f, err := Open(formattest.NewMemory(file), 1<<20)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
 		if l := f.leaf[0]; l.Why != "" {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("%s: the leaf %+v cannot be read", name, l)
 			continue
 		}
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{7, 7, 7}) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: decoded %v, want three 7", name, got)
 		}
 		if got := f.Chunk(0, 0).Uncompressed; got < int64(len(values)) || got > 100 {
 			t.Errorf("%s: %d bytes in memory", name, got)
 		}
 		if err := drain(f, 0, 0); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: draining the column: %v", name, err)
 		}
 	}
 	// An encoding that the pages have is refused.
@@ -238,7 +238,7 @@ func TestPagesDecide(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 	formattest.Must(t, err)
 	if l := f.leaf[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
-		t.Errorf("%+v", l)
+		t.Errorf("the leaf is %+v, want encoding 12 refused", l)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestRowsUntold(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(0, plainColumn("x"))), 1<<20)
 	formattest.Must(t, err)
 	if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
-		t.Errorf("%v", got)
+		t.Errorf("decoded %v, want 1 2 3", got)
 	}
 	for _, claimed := range []int64{1, 2, 4, -1} {
 		if _, err := Open(formattest.NewMemory(makeFile(claimed, plainColumn("x"))), 1<<20); err == nil || !strings.Contains(err.Error(), "damaged footer") {
@@ -261,7 +261,7 @@ func TestRowsUntold(t *testing.T) {
 func TestNoColumns(t *testing.T) {
 	f, err := Open(formattest.NewMemory(makeFile(3)), 1<<20)
 	if err != nil || len(f.Leaves()) != 0 {
-		t.Errorf("%v", err)
+		t.Errorf("opening a file without columns: error %v, or it has leaves", err)
 	}
 }
 
@@ -349,7 +349,7 @@ func TestIndicesOfNoBits(t *testing.T) {
 		f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 		formattest.Must(t, err)
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{7, 7, 7}) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: decoded %v, want three 7", name, got)
 		}
 		reader, done, err := f.ColumnReader(0, 0)
 		formattest.Must(t, err)

@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		_, err := Open(formattest.NewMemory(c.file), 1<<20)
 		var data *stream.DataError
 		if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: opening gives %v, want a data error with %q", c.name, err, c.want)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestOpenClosesNothing(t *testing.T) {
 func TestCheckTree(t *testing.T) {
 	for _, good := range [][]int64{{0}, {2, 0, 0}, {1, 1, 1, 0}, {2, 2, 0, 0, 1, 0}} {
 		if err := checkTree(good); err != nil {
-			t.Errorf("%v: %v", good, err)
+			t.Errorf("%v: a good tree is refused: %v", good, err)
 		}
 	}
 	deep := make([]int64, 1000)

@@ -118,13 +118,13 @@ last int32
 		if inner := flat.entries[i]; (l.Name == "m") != (inner != nil) {
 			t.Errorf("%s: keys and values %v", l.Name, inner)
 		} else if inner != nil && (l.Entries != "int32" || inner.columns[0].index != columns[i].index || inner.columns[1].index != columns[i].index+1 ||
-			inner.columns[0].exists != 2 || inner.columns[1].exists != 2) {
+			inner.columns[0].elementLevel != 2 || inner.columns[1].elementLevel != 2) {
 			t.Errorf("%s is a map to %s: %+v", l.Name, l.Entries, inner.columns)
 		}
 	}
 	for i, exists := range map[int]uint8{4: 2, 5: 2, 6: 1, 14: 1} {
-		if columns[i].exists != exists {
-			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].exists, exists)
+		if columns[i].elementLevel != exists {
+			t.Errorf("%s: elements exist from level %d, want %d", leaves[i].Name, columns[i].elementLevel, exists)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func TestUnevenLists(t *testing.T) {
 				_, err := tryDecodeLeaf(f, 0, step)
 				data, ok := errors.AsType[*stream.DataError](err)
 				if !ok || data.Row != int64(row) || data.Column != "v" || data.RowGroup != 0 || !strings.Contains(data.Remedy.String(), `exclude "v"`) {
-					t.Errorf("%v: %v", lengths, err)
+					t.Errorf("%v: decoding gives %v, want a data error for row %d", lengths, err, row)
 				}
 				if want := fmt.Sprintf("%s where the rows before have %d", this, width); !strings.Contains(err.Error(), want) && step > 1 {
 					t.Errorf("%v: %v, want %s", lengths, err, want)
@@ -233,7 +233,7 @@ func TestUnevenLists(t *testing.T) {
 	formattest.Must(t, err)
 	second := make([]float64, 3) // only the second element of rows 4 to 6
 	if err := group.Decode(context.Background(), 0, 4, 7, [][]float64{nil, second}); err != nil || second[2] != 601 {
-		t.Fatalf("%v, %v", second, err)
+		t.Fatalf("the second elements are %v, error %v, want 601 last", second, err)
 	}
 }
 
@@ -282,9 +282,9 @@ func TestRefused(t *testing.T) {
 			if c == 1 {
 				l = format.Leaf{Why: "binary"}
 			}
-			formattest.Must(t, f.complete(&l, &f.columns[c]))
+			formattest.Must(t, f.completeLeaf(&l, &f.columns[c]))
 			if c == 0 && (!strings.Contains(l.Why, name) || !strings.Contains(l.Why, remedyRewrite) || !l.Refused || l.Width != 0) {
-				t.Errorf("%s: %+v", name, l)
+				t.Errorf("%s: the leaf is %+v, want it refused with this reason and a remedy", name, l)
 			}
 			if c == 1 && (l.Why != "binary" || l.Refused) {
 				t.Errorf("text became %+v", l)

@@ -60,19 +60,19 @@ func TestHybrid(t *testing.T) {
 			}
 			h := hybrid{b: b, width: width}
 			formattest.Must(t, h.skip(skip))
-			if got, err := h.scan(len(values)-skip, limit, wanted); err != nil || got != found {
+			if got, err := h.countValue(len(values)-skip, limit, wanted); err != nil || got != found {
 				t.Fatalf("width %d: found %d, want %d, %v", width, got, found, err)
 			}
 			if limit > 0 {
 				h = hybrid{b: b, width: width}
-				if _, err := h.scan(len(values), limit-1, wanted); err == nil {
+				if _, err := h.countValue(len(values), limit-1, wanted); err == nil {
 					t.Fatal("a value above the limit went unnoticed")
 				}
 			}
 			if width <= 8 {
 				got := make([]uint8, len(values))
 				h = hybrid{b: b, width: width}
-				formattest.Must(t, h.levels(got))
+				formattest.Must(t, h.readLevels(got))
 				for i, v := range got {
 					if uint32(v) != values[i] {
 						t.Fatalf("width %d: value %d is %d, want %d", width, i, v, values[i])

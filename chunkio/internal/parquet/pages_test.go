@@ -249,10 +249,10 @@ func TestChecksum(t *testing.T) {
 		}
 		b := append(AppendPageHeader(nil, h), body...)
 		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: int64(len(b)), Values: 1}, &col, new(scratch))
-		if more, err := p.next(); err != nil || !more {
-			t.Fatal(more, err)
+		if more, err := p.nextDataPage(); err != nil || !more {
+			t.Fatalf("finding the data page: found %v, error %v", more, err)
 		}
-		if err := p.load(); (err != nil) != (damage != 0) {
+		if err := p.loadPage(); (err != nil) != (damage != 0) {
 			t.Errorf("checksum off by %d: %v", damage, err)
 		}
 	}
@@ -268,9 +268,9 @@ func TestClaimedPage(t *testing.T) {
 		b := append(AppendPageHeader(nil, h), make([]byte, h.Compressed)...)
 		p := newPages(formattest.NewMemory(b), ChunkInfo{Size: int64(len(b)), Uncompressed: 1 << 30, Values: 1 << 28, codec: codec}, &col, new(scratch))
 		before := allocated()
-		more, err := p.next()
+		more, err := p.nextDataPage()
 		if err == nil && more {
-			err = p.load()
+			err = p.loadPage()
 		}
 		if n := allocated() - before; err == nil || n > 16<<20 {
 			t.Errorf("%v: %d MiB allocated, %v", codec, n>>20, err)

@@ -147,7 +147,7 @@ func TestSharedPrefixesDamaged(t *testing.T) {
 		f, err := Open(formattest.NewMemory(makeFile(x.values, x)), 1<<20)
 		formattest.Must(t, err)
 		if _, err := tryDecodeLeaf(f, 0, x.values); err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: decoding gives %v, want an error with %q", name, err, c.why)
 		}
 	}
 	// No byte of the page makes anything but an error, or other values.

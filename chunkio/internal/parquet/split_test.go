@@ -24,10 +24,10 @@ func splitPages(t *testing.T, file []byte) (count int) {
 	for g := range f.rows {
 		col, chunk := &f.columns[0], f.Chunk(g, 0)
 		p := newPages(formattest.NewMemory(file), chunk, col, new(scratch))
-		for more, err := p.next(); more; more, err = p.next() {
+		for more, err := p.nextDataPage(); more; more, err = p.nextDataPage() {
 			formattest.Must(t, err)
 			header, at := p.header, p.headerAt
-			formattest.Must(t, p.load())
+			formattest.Must(t, p.loadPage())
 			end := p.win.at
 			size, n := col.size, p.page.present
 			to := file[end-int64(len(p.page.values)) : end]
@@ -88,7 +88,7 @@ func TestByteStreamSplit(t *testing.T) {
 						parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(500), parquet.WithBatchSize(64))
 					f, err := Open(formattest.NewMemory(plain), 1<<20)
 					formattest.Must(t, err)
-					if !f.columns[0].splits() {
+					if !f.columns[0].canSplitBytes() {
 						return
 					}
 					seen[f.columns[0].physical] = true

@@ -87,7 +87,7 @@ func TestSizeOfOneColumn(t *testing.T) {
 	_, err = tryDecodeLeaf(f, 1, rows)
 	data, ok := errors.AsType[*stream.DataError](err)
 	if !ok || data.Column != "x" || !strings.Contains(err.Error(), fmt.Sprint("gives the whole column chunk ", second.memory)) || !strings.Contains(err.Error(), "; copy or write the file again, or leave the column out") {
-		t.Errorf("%v", err)
+		t.Errorf("decoding gives %v, want an error with both sizes of column x", err)
 	}
 	// Where it is so of the first column, it is nobody's word that counts, but the pages'.
 	f, err = Open(formattest.NewMemory(makeFile(rows, second, first, second)), 1<<20)
@@ -151,7 +151,7 @@ func TestZerosAreBelieved(t *testing.T) {
 		f, err := Open(in, 1<<20)
 		formattest.Must(t, err)
 		if f.leaf[0].Why != "" {
-			t.Error(f.leaf[0].Why)
+			t.Errorf("the column cannot be read: %s", f.leaf[0].Why)
 		}
 		return in.reads
 	}
