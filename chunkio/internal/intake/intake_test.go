@@ -72,7 +72,7 @@ func wants(t *testing.T, format Format, text string, opt Options, want ...string
 	t.Helper()
 	got, _, err := taken(format, []byte(text), opt)
 	if err != nil {
-		t.Errorf("%.60q: %v", text, err)
+		t.Errorf("%.60q: writing fails: %v", text, err)
 	} else if !slices.Equal(got, want) {
 		t.Errorf("%.60q: %q, want %q", text, got, want)
 	}
@@ -158,12 +158,12 @@ func TestLongRows(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	_, _, err := taken(CSV, []byte("a,b\n1,2\n3,"+long+"\n"), Options{Memory: 48 << 20})
 	if err == nil || !strings.Contains(err.Error(), "line 3: a row of more than 1.0 MiB") {
-		t.Errorf("%v", err)
+		t.Errorf("a row of 3 MiB: error %v, want one that names line 3", err)
 	}
 	wants(t, CSV, "a,b\n1,y\n3,"+long+"\n", Options{}, "a double: 1|3", "b string: y|"+long)
 	open := "a,b\n1,2\n3,\"" + strings.Repeat("4,5\n", 1<<20)
 	if _, _, err := taken(CSV, []byte(open), Options{Memory: 48 << 20}); err == nil || !strings.Contains(err.Error(), "line 3: a row of more") {
-		t.Errorf("%v", err)
+		t.Errorf("an open quote: error %v, want one that names line 3", err)
 	}
 	if _, _, err := taken(CSV, []byte("a\n1\n"), Options{Memory: 1 << 20}); !errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("in 1 MiB: %v", err)

@@ -78,7 +78,7 @@ func TestNPYFieldsThatCannotBeRead(t *testing.T) {
 	wants(t, NPY, file, Options{}, "a double: 7|7", "b double: 5|5", "z double: 255|255")
 	_, table, err := taken(NPY, []byte(file), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the fields that can be read: %v", err)
 	}
 	var left []string
 	for _, l := range table.LeftOut {
@@ -105,7 +105,7 @@ func TestNPYTextsOfOtherEncodings(t *testing.T) {
 		_, _, err := taken(NPY, []byte(npy(head, []byte(good+row(x[0], x[1])))), Options{})
 		column := map[bool]string{true: "s", false: "u"}[x[2] == "not UTF-8"]
 		if d := (*stream.DataError)(nil); !errors.As(err, &d) || !strings.Contains(err.Error(), x[2]) || d.Row != 1 || d.Column != column || d.Remedy.Spell(nil) == "" {
-			t.Errorf("%q: %v", x, err)
+			t.Errorf("%q: error %v, want %q for column %s in row 1", x, err, x[2], column)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestNPYOrders(t *testing.T) {
 	head := "{'descr': '<f4', 'fortran_order': %s, 'shape': (%d, %d), }"
 	want, _, err := taken(NPY, []byte(npy(fmt.Sprintf(head, "False", rows, cols), c)), Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the array in C order: %v", err)
 	}
 	wants(t, NPY, npy(fmt.Sprintf(head, "True", rows, cols), f), Options{Memory: 48 << 20, Threads: 4}, want...)
 }
@@ -154,7 +154,7 @@ func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 	for _, bad := range []string{`\q`, `\x0`, `\u12`, `\Uffffffff`, `\xgg`} {
 		head := "{'descr': [('" + bad + "', '<i4')], 'fortran_order': False, 'shape': (1,), }"
 		if _, err := parseNPY(head); err == nil || !strings.Contains(err.Error(), "escape") {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("%s: error %v, want one about the escape", bad, err)
 		}
 	}
 }

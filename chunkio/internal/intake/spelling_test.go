@@ -280,14 +280,14 @@ func FuzzSpelling(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		marks, kind := spellingOf(s), kindOf(s)
-		if s != trim(s) || !kind.whole() && kind != Float {
+		marks, kind := spellingMarks(s), kindOf(s)
+		if s != trimBlanks(s) || !kind.isWhole() && kind != Float {
 			return // no number, whose marks nobody asks for
 		}
-		if leadingZero.MatchString(s) != (marks&padded != 0) {
+		if leadingZero.MatchString(s) != (marks&paddedZero != 0) {
 			t.Errorf("%q: marks %b", s, marks)
 		}
-		if marks&inexact != 0 {
+		if marks&inexactWhole != 0 {
 			x, err := strconv.ParseFloat(s, 64)
 			if err == nil && strconv.FormatFloat(x, 'f', -1, 64) == strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-") {
 				t.Errorf("%q is a float64", s)
