@@ -58,9 +58,9 @@ func TestSchemaIsCounted(t *testing.T) {
 		}
 		runtime.KeepAlive(in)
 		short := (*stream.MemoryError)(nil)
-		took := allocated(func() { _, err = Open(in, f.heap-1) })
-		if !errors.As(err, &short) || short.Need != f.heap+f.parsed || took > f.parsed+1<<20 {
-			t.Errorf("%s: in %d bytes, of which %d were allocated for a footer of %d: %v, want a need of %d", what, f.heap-1, took, f.parsed, err, f.heap+f.parsed)
+		took := allocated(func() { _, err = Open(in, f.heapBytes-1) })
+		if !errors.As(err, &short) || short.Need != f.heapBytes+f.footerBytes || took > f.footerBytes+1<<20 {
+			t.Errorf("%s: in %d bytes, of which %d were allocated for a footer of %d: %v, want a need of %d", what, f.heapBytes-1, took, f.footerBytes, err, f.heapBytes+f.footerBytes)
 		}
 		if _, err = Open(in, short.Need); err != nil {
 			t.Errorf("%s: in the %d bytes that are said to do: %v", what, short.Need, err)
@@ -89,7 +89,7 @@ func allocated(f func()) int64 {
 func TestViewBuffersAreSummedOnce(t *testing.T) {
 	b := &batch{version: metadataV5, viewEnds: []int64{2, 2, 5}}
 	for views, want := range []int{7, 9, 9, 12, 12} {
-		if at := b.bufferAt(&field{place: place{buffer: 6, views: views}}, 1); at != want {
+		if at := b.bufferAt(&field{arrayPlace: arrayPlace{buffer: 6, viewsBefore: views}}, 1); at != want {
 			t.Errorf("behind %d views a buffer is at %d, want %d", views, at, want)
 		}
 	}

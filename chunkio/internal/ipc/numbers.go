@@ -8,9 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw:
-// integers beyond 2^53 rounded to nearest, decimals to the float64 nearest their
-// decimal value. Bools are no bytes and not for here.
+// numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw: integers beyond 2^53 rounded to
+// nearest, decimals to the float64 nearest their decimal value. It does not handle bools, which are bits.
 func (f *field) numbersTo(dst []float64, raw []byte) {
 	le := binary.LittleEndian
 	switch size := f.bits / 8; {
@@ -60,15 +59,15 @@ func integersTo[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 
 	}
 }
 
-// decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's
-// complement integer, to the nearest float64.
+// decimalFloat converts unscaled·10^(−scale), unscaled a little-endian two's complement integer, to the nearest
+// float64.
 func decimalFloat(b []byte, scale int) float64 {
 	sign := byte(int8(b[len(b)-1]) >> 7) // 0 or 0xFF
 	small := true
 	for _, x := range b[min(8, len(b)):] {
 		small = small && x == sign
 	}
-	if low := int64(binary.LittleEndian.Uint64(padded(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
+	if low := int64(binary.LittleEndian.Uint64(extendSign(b, sign))); small && int8(low>>56)>>7 == int8(sign) {
 		return format.Scaled(low, scale)
 	}
 	big := slices.Clone(b)
@@ -76,8 +75,8 @@ func decimalFloat(b []byte, scale int) float64 {
 	return format.Decimal(big, scale)
 }
 
-// padded is the first 8 bytes of b, extended by its sign where it is shorter.
-func padded(b []byte, sign byte) []byte {
+// extendSign returns the first 8 bytes of b, extended by its sign if it is shorter.
+func extendSign(b []byte, sign byte) []byte {
 	if len(b) >= 8 {
 		return b[:8]
 	}

@@ -163,7 +163,7 @@ func TestListLengths(t *testing.T) {
 				want = format.Leaf{Why: format.WhyVarying}
 			}
 			if l.Width != want.Width || !l.List || l.Why != want.Why {
-				t.Fatalf("%+v", l)
+				t.Fatalf("the leaf is %+v, want a list of width %d with reason %q", l, want.Width, want.Why)
 			}
 			if isStream {
 				_, err := decodeRows(g, l, 0, 0, rows)
@@ -186,16 +186,16 @@ func TestListLengths(t *testing.T) {
 				t.Errorf("lists are %v", got)
 			}
 		})
-		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", lookedAt)+"]")
+		long := fromJSON(t, list, "[[1,2]"+strings.Repeat(",[1,2]", widthCheckRows)+"]")
 		readGroups(t, formattest.Arrow(t, isStream, []arrow.Record{long, fromJSON(t, list, `[[3,4],[5],[6,7,8]]`)}), isStream, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			_, err := decodeRows(g, leaves[0], 0, 0, rows)
-			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != lookedAt+2 || d.RowGroup != 1) {
+			if d, ok := errors.AsType[*stream.DataError](err); ok != (i == 1) || ok && (d.Row != widthCheckRows+2 || d.RowGroup != 1) {
 				t.Errorf("batch %d: %v", i, err)
 			}
 		})
 		readGroups(t, formattest.Arrow(t, isStream, records[3:]), isStream, func(leaves []format.Leaf, _ int, _ format.Group, _ int64) {
 			if l := leaves[0]; l.Width != 0 || !l.List || l.Why != format.WhyVarying {
-				t.Errorf("%+v", l)
+				t.Errorf("the leaf is %+v, want lists of varying length", l)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestListLengths(t *testing.T) {
 func TestListLengthsBehind(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	first := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float64)
-	for range lookedAt + 1 {
+	for range widthCheckRows + 1 {
 		first.Append(true)
 		first.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{1, 2}, nil)
 	}
@@ -222,13 +222,13 @@ func TestListLengthsBehind(t *testing.T) {
 		readGroups(t, formattest.Arrow(t, false, records), false, func(leaves []format.Leaf, i int, g format.Group, rows int64) {
 			l := leaves[0]
 			if l.Why != c.why {
-				t.Fatalf("%s: %q", c.rows, l.Why)
+				t.Fatalf("%s: the reason is %q, want %q", c.rows, l.Why, c.why)
 			}
 			if i == 0 || c.why != "" {
 				return
 			}
 			if _, err := decodeRows(g, l, 0, 0, rows); (err != nil) != (c.fault != "") || err != nil && !strings.Contains(err.Error(), c.fault) {
-				t.Errorf("%s: %v", c.rows, err)
+				t.Errorf("%s: decoding gives error %v, want one with %q", c.rows, err, c.fault)
 			}
 		})
 	}
