@@ -235,7 +235,7 @@ func TestFaults(t *testing.T) {
 		_, err := Read(t.Context(), f, "shop/orders", Options{})
 		if f.left.Load() > 0 {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading without a failing call: %v", err)
 			}
 			if n < 6 {
 				t.Fatalf("only %d reads", n)

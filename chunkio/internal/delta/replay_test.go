@@ -24,7 +24,7 @@ func read(t testing.TB, m *memoryFolder, version int64) (*Snapshot, error) {
 func same(t *testing.T, what string, got *Snapshot, err error, want *Snapshot) {
 	t.Helper()
 	if err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("%s: reading the log: %v", what, err)
 	}
 	g := *got
 	g.Time = time.Time{}
@@ -118,7 +118,7 @@ func TestReadsNoMoreThanNeeded(t *testing.T) {
 	h.checkpoint(t, m, 2, shapeClassic)
 	h.checkpoint(t, m, 5, shapeClassic)
 	if _, err := read(t, m, 7); err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading version 7: %v", err)
 	}
 	want := map[string]int{commitName(6): 1, commitName(7): 1, logFolder + fmt.Sprintf("%020d.checkpoint.parquet", 5): 1}
 	if !reflect.DeepEqual(m.reads, want) {
@@ -182,7 +182,7 @@ func TestAbsolutePaths(t *testing.T) {
 			}
 			got, err := read(t, m, -1)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading the log: %v", err)
 			}
 			if !reflect.DeepEqual(got.Files, want) {
 				t.Errorf("%s without %s: %+v", added, removed, got.Files)

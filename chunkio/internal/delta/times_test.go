@@ -18,7 +18,7 @@ func asOf(t *testing.T, m *memoryFolder, at time.Time) (int64, string) {
 		return -1, e.Error()
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading as of %v: %v", at, err)
 	}
 	return s.Version, ""
 }
