@@ -26,12 +26,12 @@ func (s *textSource) Field(c Column) (Field, error) {
 func (s *textSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	tasks := make([]Task, len(targets))
 	for i, c := range targets {
-		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copy(ctx, g, c) }}
+		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copyLabels(ctx, g, c) }}
 	}
 	return tasks, nil
 }
 
-func (s *textSource) copy(ctx context.Context, g int, c Target) error {
+func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	group, err := s.Open(ctx, g, nil)
 	if err != nil {
 		return err

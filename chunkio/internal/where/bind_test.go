@@ -52,7 +52,7 @@ func TestConstantsThatDoNotFit(t *testing.T) {
 	}
 	b := must.Get(Bind(must.Get(condition.Parse("x = 1 and i = 2 and y is null"))(t), kindOf))(t)
 	if got := b.Unbound(); !slices.Equal(got, []string{"x", "y"}) {
-		t.Error(got)
+		t.Errorf("the unbound columns are %v, want x and y", got)
 	}
 }
 
@@ -72,7 +72,7 @@ func FuzzBind(f *testing.F) {
 		b, err := Bind(c, kindOf)
 		if err != nil {
 			if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) {
-				t.Fatalf("%q: %v", text, err)
+				t.Fatalf("%q: binding gives %v, want a usage error", text, err)
 			}
 			return
 		}

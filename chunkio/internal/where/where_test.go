@@ -163,11 +163,11 @@ func TestEvaluatorsAgreeWithTheTwin(t *testing.T) {
 		written := w.text(rng)
 		parsed, err := condition.Parse(written)
 		if err != nil {
-			t.Fatalf("%s: %v", written, err)
+			t.Fatalf("%s: parsing the condition: %v", written, err)
 		}
 		b, err := Bind(parsed, kindOf)
 		if err != nil {
-			t.Fatalf("%s: %v", written, err)
+			t.Fatalf("%s: binding the condition: %v", written, err)
 		}
 		r := NewRows(b)
 		data := table(rng, pick(rng, 1, 2, 63, 64, 65, 300))
