@@ -74,7 +74,7 @@ func rowsOf(t *testing.T, f *File, step int64) (rows []row) {
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("preparing or reading the rows: %v", err)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, w := range words {
 		want, err := strconv.ParseFloat(w, 64)
-		got, ok := number([]byte(w))
+		got, ok := parseNumber([]byte(w))
 		if ok != (err == nil) || ok && math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q is %v, %v; want %v, %v", w, got, ok, want, err)
 		}
