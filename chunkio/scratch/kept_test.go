@@ -135,7 +135,7 @@ func TestKeptDamaged(t *testing.T) {
 		t.Helper()
 		var data *stream.DataError
 		if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), "remove this file") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want a data error for %s with the remedy to remove it", what, err, path)
 		}
 	}
 	for at := range whole {

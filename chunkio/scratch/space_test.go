@@ -150,10 +150,10 @@ func TestRefusesFilesWithoutRoom(t *testing.T) {
 	}
 	formattest.Must(t, f.Close())
 	if _, err := s.Make("second", 401, 100); err != nil { // the first has given its room back
-		t.Error(err)
+		t.Errorf("making a second file after closing the first: %v", err)
 	}
 	if err := s.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("closing the space: %v", err)
 	}
 	free, ok := freeSpace(dir)
 	if !ok {
@@ -213,7 +213,7 @@ func TestNoticesDamage(t *testing.T) {
 			t.Errorf("got %v, want the disk's error", err)
 		}
 		if err := f.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing the file: %v", err)
 		}
 	}
 }
