@@ -102,19 +102,19 @@ func (s *Space) checkRoom(more int64) error {
 	return nil
 }
 
-func (s *Space) checkLimit(what string, more int64) error {
+func (s *Space) checkLimit(purpose string, more int64) error {
 	if need := s.opt.Ledger.addBytes(0) + more; s.opt.Limit > 0 && need > s.opt.Limit {
-		return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
+		return &stream.MemoryError{What: purpose, Need: need, Limit: s.opt.Limit, Option: stream.ScratchSize}
 	}
 	return nil
 }
 
-// Grow counts bytes of a file that somebody else makes in the folder, if the limit has room for them; what names it.
+// Grow counts bytes of a file that somebody else makes in the folder, if the limit has room for them; purpose names it.
 // Shrink gives them back.
-func (s *Space) Grow(what string, more int64) error {
+func (s *Space) Grow(purpose string, more int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.checkLimit(what, more); err != nil {
+	if err := s.checkLimit(purpose, more); err != nil {
 		return err
 	}
 	s.countBytes(more)

@@ -37,12 +37,12 @@ type ipcLeaf struct {
 
 func (l ipcLeaf) mayBeNull() bool { return slices.Contains(l.nullable, true) }
 
-func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, beside int64) (*ipcSource, error) {
+func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int64) (*ipcSource, error) {
 	s := &ipcSource{File: opened, leafAt: leafAt, batch: -1}
 	s.topLevelSpans = sync.OnceValue(func() map[string]span {
 		return findSpans(len(s.leaf), func(leaf int) string { return s.reader.Schema().Field(s.leaf[leaf].path[0]).Name })
 	})
-	in, err := opened.ForLibrary(beside)
+	in, err := opened.ForLibrary(heldBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -41,13 +41,13 @@ func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	if err := group.Decode(ctx, 0, 0, int64(len(labels)), [][]float64{labels}); err != nil {
 		return err
 	}
-	kept := labels[:0]
+	keptLabels := labels[:0]
 	for r, x := range labels {
 		if !Skips(c.Skip, r) {
-			kept = append(kept, x)
+			keptLabels = append(keptLabels, x)
 		}
 	}
-	return labelNumber.Encode(c.Chunks[0], kept, format.IsNull)
+	return labelNumber.Encode(c.Chunks[0], keptLabels, format.IsNull)
 }
 
 // Need implements Source.

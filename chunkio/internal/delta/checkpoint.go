@@ -41,7 +41,7 @@ func (t *table) adviseWithoutCheckpoint(c *checkpoint, err error) error {
 	// A missing file may have been cleaned up, with the table, since it was listed.
 	retry := ""
 	if errors.Is(err, fs.ErrNotExist) {
-		retry = "read the table retry; where that ends here as well, "
+		retry = "read the table again; where that ends here as well, "
 	}
 	e.Remedy = stream.Textf(retry + "restore the checkpoint from a copy")
 	if t.isCompleteWithout(c) {
@@ -59,7 +59,7 @@ func (t *table) isCompleteWithout(c *checkpoint) bool {
 		}
 	}
 	for v := from; v <= c.version; v++ {
-		if _, there := t.findCommit(v); !there {
+		if _, ok := t.findCommit(v); !ok {
 			return false
 		}
 	}

@@ -52,11 +52,11 @@ func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format
 	if err != nil {
 		return format.Place(place, -1, "", err)
 	}
-	held := file.HeldBytes()
-	if err := r.budget.reserve(held, r.name); err != nil {
+	footerBytes := file.HeldBytes()
+	if err := r.budget.reserve(footerBytes, r.name); err != nil {
 		return err
 	}
-	defer r.budget.release(held)
+	defer r.budget.release(footerBytes)
 	at, err := findColumns(file.Schema(), r.state.wantsFiles)
 	if err != nil {
 		return format.Place(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))

@@ -82,8 +82,8 @@ func (t *table) errDamaged(name, text string, args ...any) error {
 	return e
 }
 
-// readActions reads the actions of a JSON file of the log in order. An error of do is placed at its line.
-func (t *table) readActions(ctx context.Context, f logFile, do func(a *action) error) error {
+// readActions reads the actions of a JSON file of the log in order. An error of visit is placed at its line.
+func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action) error) error {
 	r, release, err := t.openFile(ctx, f)
 	if release != nil {
 		defer release()
@@ -91,11 +91,11 @@ func (t *table) readActions(ctx context.Context, f logFile, do func(a *action) e
 	if err != nil {
 		return err
 	}
-	return t.parseActions(ctx, r, f, do)
+	return t.parseActions(ctx, r, f, visit)
 }
 
 // parseActions reads the actions of an opened JSON file of the log.
-func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, do func(a *action) error) error {
+func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit func(a *action) error) error {
 	n := 0
 	return t.scanLines(r, f, func(line []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
@@ -104,13 +104,13 @@ func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, do fun
 		a := new(action)
 		err := parseLine(line, a)
 		if err == nil {
-			err = do(a)
+			err = visit(a)
 		}
 		return t.atLine(f.name, n, err)
 	})
 }
 
-func (t *table) scanLines(r io.Reader, f logFile, do func(line []byte) error) error {
+func (t *table) scanLines(r io.Reader, f logFile, visit func(line []byte) error) error {
 	longest := min(maxLine, int(max(0, t.budget.limit-t.budget.held)/lineCopies))
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, min(longest, 64<<10)), longest)
@@ -120,7 +120,7 @@ func (t *table) scanLines(r io.Reader, f logFile, do func(line []byte) error) er
 		if err := t.budget.reserve(lineCopies*int64(len(line)), t.name); err != nil {
 			return err
 		}
-		err := do(line)
+		err := visit(line)
 		t.budget.release(lineCopies * int64(len(line)))
 		if err != nil {
 			return err

@@ -176,9 +176,9 @@ func parseName(name string) parsedName {
 		n.kind = map[string]int{"json": uuidJSON, "parquet": uuidParquet}[ending]
 	case len(words) == 5 && ending == "parquet":
 		part, ok := parseDigits(words[2], 10)
-		of, also := parseDigits(words[3], 10)
-		if ok && also && 1 <= part && part <= of {
-			n.kind, n.part, n.parts = multiPart, int(part), int(of)
+		parts, okParts := parseDigits(words[3], 10)
+		if ok && okParts && 1 <= part && part <= parts {
+			n.kind, n.part, n.parts = multiPart, int(part), int(parts)
 		}
 	}
 	return n

@@ -31,14 +31,14 @@ func isIgnorableFeature(name string) bool {
 }
 
 func (t *table) checkSupport(s *state) error {
-	lacks := func(what string) error {
-		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", what)
+	errMissing := func(action string) error {
+		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", action)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}
 	p := s.protocol
 	if p == nil {
-		return lacks("protocol")
+		return errMissing("protocol")
 	}
 	// The protocol first: a table of a later one may keep its metadata differently.
 	var missing []string
@@ -58,7 +58,7 @@ func (t *table) checkSupport(s *state) error {
 	case len(missing) > 1:
 		return t.errUnsupported("table features " + strings.Join(missing, ", ") + ", which ufs-stream does not have")
 	case s.meta == nil:
-		return lacks("metaData")
+		return errMissing("metaData")
 	}
 	mapped := p.MinReaderVersion == 2 || p.MinReaderVersion == 3 && slices.Contains(p.ReaderFeatures, columnMapping)
 	if mode := s.meta.Configuration[columnMappingKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {

@@ -102,8 +102,8 @@ func (s *Schema) Find(path []string) (typ string, ok bool) {
 				return "", true
 			}
 		}
-		i, there := s.index[strings.ToLower(name)]
-		if !there {
+		i, found := s.index[strings.ToLower(name)]
+		if !found {
 			return "", false
 		}
 		at = &s.Fields[i]
@@ -128,9 +128,9 @@ func (s *Schema) Place(name string) int {
 // Widens reports whether values of a data file's type are valid for the table's type: the same, or one that the
 // protocol lets a table widen to it. https://github.com/delta-io/delta/blob/master/PROTOCOL.md#type-widening
 func Widens(file, table string) bool {
-	inFile, listed := strings.CutPrefix(file, "list<")
-	inTable, wanted := strings.CutPrefix(table, "list<")
-	if listed && wanted {
+	inFile, fileIsList := strings.CutPrefix(file, "list<")
+	inTable, tableIsList := strings.CutPrefix(table, "list<")
+	if fileIsList && tableIsList {
 		return Widens(strings.TrimSuffix(inFile, ">"), strings.TrimSuffix(inTable, ">"))
 	}
 	whole := map[string]int{"int8": 3, "int16": 5, "int32": 10, "int64": 20} // digits of decimals

@@ -84,7 +84,7 @@ func (s *state) addFile(table, raw, vector string, size, rows int64, values []pa
 	if same {
 		path = key
 	}
-	if _, both := s.removed[key]; both {
+	if _, removedToo := s.removed[key]; removedToo {
 		return errAddedAndRemoved(raw)
 	}
 	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, hasVector: vector != ""}
@@ -125,7 +125,7 @@ func (s *state) removeFile(table, raw, vector string) error {
 		return err
 	}
 	key = fileKey(key, vector)
-	if _, again := s.removed[key]; !again {
+	if _, alreadyRemoved := s.removed[key]; !alreadyRemoved {
 		if err := s.budget.reserve(removedBytes+int64(len(key)), table); err != nil {
 			return err
 		}

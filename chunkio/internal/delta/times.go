@@ -20,7 +20,7 @@ const (
 // inCommitStart returns the version from which on commits contain their time, and that version's time; ok is false if
 // they do not.
 func (m *metaData) inCommitStart() (version int64, at time.Time, ok bool) {
-	if on, err := strconv.ParseBool(m.Configuration[inCommitKey]); err != nil || !on {
+	if enabled, err := strconv.ParseBool(m.Configuration[inCommitKey]); err != nil || !enabled {
 		return 0, at, false
 	}
 	v, err := strconv.ParseInt(m.Configuration[inCommitVersion], 10, 64)
@@ -53,7 +53,7 @@ func (t *table) versionTime(ctx context.Context, version int64, m *metaData) (ti
 	if !ok {
 		return t.baseCheckpoint(version).modified, nil
 	}
-	if from, _, on := m.inCommitStart(); on && version >= from {
+	if from, _, enabled := m.inCommitStart(); enabled && version >= from {
 		return t.readInCommitTime(ctx, c)
 	}
 	times := t.fileTimes(version + 1)
@@ -74,12 +74,12 @@ func (t *table) versionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	if err := t.checkSupport(s); err != nil {
 		return 0, err
 	}
-	from, since, on := s.meta.inCommitStart()
-	if on && !at.Before(since) {
+	from, since, enabled := s.meta.inCommitStart()
+	if enabled && !at.Before(since) {
 		return t.inCommitVersionAsOf(ctx, at, from)
 	}
 	to := t.newest + 1
-	if on {
+	if enabled {
 		to = from
 	}
 	times := t.fileTimes(to)

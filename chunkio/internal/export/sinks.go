@@ -98,8 +98,8 @@ func (c *csvSink) appendText(s []byte) {
 }
 
 // writeLines writes the lines once they exceed the given number of bytes.
-func (c *csvSink) writeLines(over int) error {
-	if len(c.line) <= over {
+func (c *csvSink) writeLines(threshold int) error {
+	if len(c.line) <= threshold {
 		return nil
 	}
 	_, err := c.w.Write(c.line)

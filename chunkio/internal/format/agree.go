@@ -39,8 +39,8 @@ func IsNumber(typ string) bool {
 // SameText reports whether equal values of two types that agree are written as equal texts by DecodeTexts, as classes
 // must be: not booleans, nor decimals, whose zeros are written.
 func SameText(a, b string) bool {
-	own := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
-	return a == b || !own(a) && !own(b)
+	hasOwnText := func(typ string) bool { return typ == "bool" || strings.HasPrefix(typ, "decimal(") }
+	return a == b || !hasOwnText(a) && !hasOwnText(b)
 }
 
 // number is a numeric type: whether it has a sign and an exponent, and its bits of digits.

@@ -71,8 +71,8 @@ func Place(path string, group int, column string, err error) error {
 
 // UnevenList is the error of a row whose list has another length than the first rows', which made the column a
 // vector; the remedy is LeaveOut.
-func UnevenList(this string, width int) error {
-	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", this, width)
+func UnevenList(list string, width int) error {
+	return fmt.Errorf("%s where the rows before have %d, so that it is no vector", list, width)
 }
 
 // LeaveOut is the advice not to read a column.

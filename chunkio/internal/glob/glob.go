@@ -60,9 +60,9 @@ func MatchesColumn(pattern, column string) bool {
 // and the depth of its braces.
 func countAlternatives(pattern string) (alternatives, nested int) {
 	type braces struct{ before, last int } // alternatives of all branches but the last, and of the last
-	open := []braces{{0, 1}}
+	stack := []braces{{0, 1}}
 	for i := 0; i < len(pattern); i++ {
-		top := &open[len(open)-1]
+		top := &stack[len(stack)-1]
 		switch c := pattern[i]; {
 		case c == '\\':
 			i++
@@ -73,18 +73,18 @@ func countAlternatives(pattern string) (alternatives, nested int) {
 				}
 			}
 		case c == '{':
-			open = append(open, braces{0, 1})
-			nested = max(nested, len(open)-1)
-		case c == ',' && len(open) > 1:
+			stack = append(stack, braces{0, 1})
+			nested = max(nested, len(stack)-1)
+		case c == ',' && len(stack) > 1:
 			*top = braces{min(top.before+top.last, maxAlternatives+1), 1}
-		case c == '}' && len(open) > 1:
+		case c == '}' && len(stack) > 1:
 			all := top.before + top.last
-			open = open[:len(open)-1]
-			outer := &open[len(open)-1]
+			stack = stack[:len(stack)-1]
+			outer := &stack[len(stack)-1]
 			outer.last = min(outer.last*all, maxAlternatives+1)
 		}
 	}
-	return open[0].last, nested
+	return stack[0].last, nested
 }
 
 // FindPaths returns the files and folders that match a pattern of paths, and the folder that the pattern begins

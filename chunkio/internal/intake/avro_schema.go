@@ -108,8 +108,8 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 	n.logical, _ = t["logicalType"].(string)
 	n.scale = wholeNumber(t["scale"])
 	if name, ok := t["name"].(string); ok && (typ == "record" || typ == "enum" || typ == "fixed" || typ == "error") {
-		if given, ok := t["namespace"].(string); ok {
-			space = given
+		if namespace, ok := t["namespace"].(string); ok {
+			space = namespace
 		}
 		name = qualifiedName(name, space)
 		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
@@ -124,8 +124,8 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 		fields, _ := t["fields"].([]any)
 		for _, raw := range fields {
 			f, ok := raw.(map[string]any)
-			name, named := f["name"].(string)
-			if !ok || !named {
+			name, hasName := f["name"].(string)
+			if !ok || !hasName {
 				return nil, errors.New("a record's field has no name")
 			}
 			field, err := s.parseType(f["type"], space, depth+1)
@@ -230,10 +230,10 @@ func (s *avroSchema) placeUnion(at *avroNode, name string, depth int) (*avroNode
 		k := b.columnKind()
 		if only++; only == 1 {
 			kind = k
-		} else if both := widerKind(kind, k); k == Unknown || both == Text && kind != k {
+		} else if wider := widerKind(kind, k); k == Unknown || wider == Text && kind != k {
 			kind, mixed = Unknown, true
 		} else {
-			kind = both
+			kind = wider
 		}
 	}
 	if only == 1 {

@@ -81,19 +81,19 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvRows, error) {
 // nameColumns checks the names of the columns, and gives each nameless column a unique name: pandas writes its index
 // without a name, next to columns called c0 and c1 if it has read a text without a header.
 func (r *csvRows) nameColumns(names []string) error {
-	taken := make(map[string]bool, len(names))
+	usedNames := make(map[string]bool, len(names))
 	for j, name := range names {
 		if !utf8.ValidString(name) {
 			return r.errNotUTF8(1, "")
 		}
 		names[j] = strings.TrimSpace(name)
-		taken[names[j]] = true
+		usedNames[names[j]] = true
 	}
 	for j, name := range names {
 		if name == "" {
 			number := "c" + strconv.Itoa(j)
 			name = number
-			for suffix := 2; taken[name]; suffix++ {
+			for suffix := 2; usedNames[name]; suffix++ {
 				name = number + "_" + strconv.Itoa(suffix)
 			}
 			r.notes = append(r.notes, stream.Textf("%s: column %d has no name and is called %s", r.name, j+1, name))

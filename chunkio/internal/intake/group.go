@@ -210,26 +210,26 @@ func (g *gatherer) reserveGroup() error {
 
 func (g *gatherer) encodeLeaf(c *writer.Chunk, l leaf) error {
 	j := l.column
-	cells, there := g.cells[j*g.height:][:g.rows], g.present[j*g.height:][:g.rows]
+	cells, present := g.cells[j*g.height:][:g.rows], g.present[j*g.height:][:g.rows]
 	switch g.columns[j].Kind {
 	case Bool:
-		return putCells(c, cells, there, func(x cell) bool { return x != 0 })
+		return putCells(c, cells, present, func(x cell) bool { return x != 0 })
 	case Int, Uint, Local, UTC:
-		return putCells(c, cells, there, func(x cell) int64 { return int64(x) })
+		return putCells(c, cells, present, func(x cell) int64 { return int64(x) })
 	case Date:
-		return putCells(c, cells, there, func(x cell) int32 { return int32(int64(x)) })
+		return putCells(c, cells, present, func(x cell) int32 { return int32(int64(x)) })
 	case Map:
-		return putMap(c, cells, there, g.text, l.values)
+		return putMap(c, cells, present, g.text, l.values)
 	case Text:
-		return putCells(c, cells, there, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
+		return putCells(c, cells, present, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
 	}
-	return putCells(c, cells, there, math.Float64frombits)
+	return putCells(c, cells, present, math.Float64frombits)
 }
 
-func putCells[T any](c *writer.Chunk, cells []cell, there []bool, value func(cell) T) error {
+func putCells[T any](c *writer.Chunk, cells []cell, present []bool, value func(cell) T) error {
 	values, def := make([]T, 0, len(cells)), make([]int16, len(cells))
 	for i, x := range cells {
-		if there[i] {
+		if present[i] {
 			values, def[i] = append(values, value(x)), 1
 		}
 	}

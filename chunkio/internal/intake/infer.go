@@ -190,7 +190,7 @@ func parseTime(k Kind, s string) (int64, bool) {
 			break
 		}
 	}
-	if zoned := end < len(s); zoned != (k == UTC) {
+	if hasZone := end < len(s); hasZone != (k == UTC) {
 		return 0, false
 	}
 	clock := s[11:end]

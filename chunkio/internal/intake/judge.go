@@ -24,8 +24,8 @@ type judgement struct {
 }
 
 func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
-	fields, judged := len(first), min(len(first), maxJudged)
-	first = slices.Clone(first[:judged])
+	fields, judgedColumns := len(first), min(len(first), maxJudged)
+	first = slices.Clone(first[:judgedColumns])
 	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // wide rows: a few of them too
 	p, err := r.peekSample(goal)
 	if err != nil {
@@ -33,9 +33,9 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	}
 	b := newBelow(first, &r.nulls)
 	in := r.newReader(p.data[min(end, len(p.data)):])
-	for record, wrong := in.Read(); wrong == nil; record, wrong = in.Read() { // later reading reports the reason
+	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // later reading reports the reason
 		if len(record) == fields {
-			b.addRow(record[:judged])
+			b.addRow(record[:judgedColumns])
 		}
 	}
 	return b.judgeNames(), nil
@@ -236,17 +236,17 @@ func (b *rowsBelow) judgeNames() judgement {
 		names += steps
 		named[number] = 0.6
 	}
-	ofNumbers, typed, inside := 0.0, 0, false
+	ofNumbers, typedColumns, inside := 0.0, 0, false
 	for j, c := range b.class {
-		switch is := b.columns[j].nameScore(c, b.kind[j], b.first[j], b.value[j], named[c]); c {
+		switch score := b.columns[j].nameScore(c, b.kind[j], b.first[j], b.value[j], named[c]); c {
 		case absent:
 		case number:
-			ofNumbers += is
+			ofNumbers += score
 			inside = inside || b.value[j] >= b.columns[j].min && b.value[j] <= b.columns[j].max
 		default:
-			names += is
+			names += score
 			if below := &b.columns[j]; c == word && below.n[word] < below.n[number]+below.n[timestamp]+below.n[boolean] {
-				typed++
+				typedColumns++
 			}
 			inside = inside || b.columns[j].repeatsFirst > 0
 		}
@@ -263,12 +263,12 @@ func (b *rowsBelow) judgeNames() judgement {
 	}
 	sure := math.Abs(names) > sureHeader
 	if names > 0 { // names that are numbers may always be data
-		if typed == 0 { // words over words, or numbers among them, need more evidence for names
+		if typedColumns == 0 { // words over words, or numbers among them, need more evidence for names
 			sure = sure && names > 2*sureHeader && numbers == 0
 		}
 		return judgement{named: true, sure: sure && words > 0}
 	}
-	return judgement{sure: sure && inside && !even && typed == 0}
+	return judgement{sure: sure && inside && !even && typedColumns == 0}
 }
 
 // countingScore is the evidence for names if the row counts its columns: from 0, as pandas does, or from 1.

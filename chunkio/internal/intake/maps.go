@@ -104,7 +104,7 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 			}
 		}
 	}
-	made := map[string]bool{}
+	added := map[string]bool{}
 	columns := make([]Column, 0, len(o.columns))
 	for j, c := range o.columns {
 		object := o.places[j].object
@@ -112,8 +112,8 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 		case c.Kind == Unknown && data[c.Name]: // rows in which the object is null
 		case c.Kind == Map || !data[object] || !o.places[j].isMember:
 			columns = append(columns, c)
-		case !made[object]:
-			made[object] = true
+		case !added[object]:
+			added[object] = true
 			columns = append(columns, Column{Name: mapName(object), Kind: Map, object: object})
 		}
 	}
@@ -165,7 +165,7 @@ func mapNode(name string) schema.Node {
 const entriesAtOnce = 32 << 10
 
 // putMap writes the keys of maps, or their values. A row without the map has an empty one.
-func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bool) error {
+func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values bool) error {
 	const empty, entry, number = 0, 1, 2 // definition levels
 	var def, rep []int16
 	var plain []byte
@@ -180,7 +180,7 @@ func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bo
 				return err
 			}
 		}
-		if !there[i] {
+		if !present[i] {
 			def, rep = append(def, empty), append(rep, 0)
 			continue
 		}
@@ -209,11 +209,11 @@ func putMap(c *writer.Chunk, cells []cell, there []bool, arena []byte, values bo
 func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stream.Text) {
 	for _, c := range columns {
 		if c.Kind == Map && (mapped == nil || !mapped(c.Name)) {
-			what := "the object " + c.Name + " is"
+			subject := "the object " + c.Name + " is"
 			if c.object == "" {
-				what = "the rows are"
+				subject = "the rows are"
 			}
-			doubts = append(doubts, stream.Textf("%s read as a map of keys to numbers, as new keys keep coming: {sparse} %s chooses among them", what, c.Name))
+			doubts = append(doubts, stream.Textf("%s read as a map of keys to numbers, as new keys keep coming: {sparse} %s chooses among them", subject, c.Name))
 		}
 	}
 	return doubts

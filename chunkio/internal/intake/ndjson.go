@@ -109,11 +109,11 @@ func (r *ndjsonRows) placeError(p piece, line int64, d *jsontext.Decoder, err er
 }
 
 func walkMembers(d *jsontext.Decoder, name []byte, f member) error {
-	open, err := d.ReadToken()
+	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	array := open.Kind() == '['
+	array := token.Kind() == '['
 	within := len(name)
 	for i := 0; ; i++ {
 		if k := d.PeekKind(); k == '}' || k == ']' {

@@ -75,8 +75,8 @@ func addNullSpelling(spelled []string, s string) []string {
 
 // NullsWith formats spellings of a missing value for a command line: the present ones, which the option's list
 // replaces, and more.
-func NullsWith(there []string, more ...string) string {
-	list := slices.Clone(there)
+func NullsWith(present []string, more ...string) string {
+	list := slices.Clone(present)
 	slices.Sort(list)
 	for _, s := range more {
 		if !slices.Contains(list, s) {
@@ -101,7 +101,7 @@ func (n *spellings) clearNumbers(b *batch, columns []Column) {
 		return
 	}
 	for j, c := range columns {
-		cells, there := b.cells[j*b.stride:][:b.rows], b.present[j*b.stride:][:b.rows]
+		cells, present := b.cells[j*b.stride:][:b.rows], b.present[j*b.stride:][:b.rows]
 		for i, cell := range cells {
 			var x float64
 			switch c.Kind {
@@ -114,7 +114,7 @@ func (n *spellings) clearNumbers(b *batch, columns []Column) {
 			default:
 				continue
 			}
-			there[i] = there[i] && !slices.Contains(n.numbers, x)
+			present[i] = present[i] && !slices.Contains(n.numbers, x)
 		}
 	}
 }

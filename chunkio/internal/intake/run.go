@@ -92,14 +92,14 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 		return nil, err
 	}
 	t, columns, err := writeOnce(ctx, in, out, nil, opt)
-	wrong, ok := errors.AsType[*misfit](err)
+	mismatch, ok := errors.AsType[*misfit](err)
 	switch {
 	case !ok:
 		return t, err
-	case wrong.typeRequested && wrong.kind != Local: // times may still turn out to have zones
-		return nil, wrong.withPlace(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
+	case mismatch.typeRequested && mismatch.kind != Local: // times may still turn out to have zones
+		return nil, mismatch.withPlace(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
 	case in.Once:
-		return nil, wrong.withPlace(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", wrong.orNullRemedy()))
+		return nil, mismatch.withPlace(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", mismatch.orNullRemedy()))
 	}
 	wider, turned, err := observeAll(ctx, in, columns, opt)
 	if err != nil {
@@ -109,8 +109,8 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 		return nil, err
 	}
 	t, _, err = writeOnce(ctx, in, out, wider, opt)
-	if wrong, ok := errors.AsType[*misfit](err); ok {
-		return nil, wrong.withPlace(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", wrong.orNullRemedy()))
+	if mismatch, ok := errors.AsType[*misfit](err); ok {
+		return nil, mismatch.withPlace(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", mismatch.orNullRemedy()))
 	}
 	if err == nil {
 		t.explainTurned(in.Name, columns, turned)
@@ -155,20 +155,20 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 			}
 		}
 	})
-	named := make(map[string]int, len(sample)) // columns that share a name are not usable as numbers
+	nameCounts := make(map[string]int, len(sample)) // columns that share a name are not usable as numbers
 	for _, c := range sample {
-		named[c.Name]++
+		nameCounts[c.Name]++
 	}
 	for j := range sample {
-		sampled, kind := sample[j].Kind, &seen.columns[j].Kind
-		if *kind == Text && sampled != Text && sampled != Unknown && named[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
-			if *kind = sampled; sampled.isWhole() {
+		sampledKind, kind := sample[j].Kind, &seen.columns[j].Kind
+		if *kind == Text && sampledKind != Text && sampledKind != Unknown && nameCounts[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
+			if *kind = sampledKind; sampledKind.isWhole() {
 				*kind = Float
 			}
 		}
 	}
-	if wrong, ok := errors.AsType[*misfit](err); ok {
-		err = wrong.withPlace(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
+	if mismatch, ok := errors.AsType[*misfit](err); ok {
+		err = mismatch.withPlace(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
 	}
 	if in.Format == NDJSON {
 		seen.columns = withoutParents(seen.withMaps(opt.Mapped))

@@ -130,12 +130,12 @@ func (c Column) decisiveMarks(exact bool) (marks spelling) {
 	}
 	now := c.identifierMark(exact) != 0
 	for mark := paddedZero; mark != 0; mark <<= 1 {
-		with := c
-		with.marks |= mark
-		if with.Kind == Unknown {
-			with.Kind = Float
+		changed := c
+		changed.marks |= mark
+		if changed.Kind == Unknown {
+			changed.Kind = Float
 		}
-		if c.marks&mark == 0 && (with.identifierMark(exact) != 0) != now {
+		if c.marks&mark == 0 && (changed.identifierMark(exact) != 0) != now {
 			marks |= mark
 		}
 	}

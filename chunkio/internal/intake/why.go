@@ -60,13 +60,13 @@ func (r *csvRows) explainTexts(p piece) error {
 	if err != nil {
 		return err
 	}
-	var lone []int
+	var singles []int
 	for j := range seen {
 		if isText(r.columns[j]) && r.explainText(j, &seen[j]) {
-			lone = append(lone, j)
+			singles = append(singles, j)
 		}
 	}
-	r.doubtSingleSpellings(lone, seen)
+	r.doubtSingleSpellings(singles, seen)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (t *textSummary) addText(line int64, s string) {
 }
 
 // explainText notes the reason why column j is text, and reports whether a single spelling is the reason.
-func (r *csvRows) explainText(j int, t *textSummary) (lone bool) {
+func (r *csvRows) explainText(j int, t *textSummary) (isSingle bool) {
 	name := r.columns[j].Name
 	switch place := t.first.String(); {
 	case t.form != "" && min(t.texts, maxFormed) > 2*t.formless:
@@ -104,25 +104,25 @@ func (r *csvRows) explainText(j int, t *textSummary) (lone bool) {
 		r.notes = append(r.notes, stream.Textf("%s: column %q is text, as its numbers have %s (%s): write them as 1234.5", r.name, name, t.form, place))
 	case t.numbers > 0:
 		r.columns[j].Why = "text (" + place + ")"
-		if lone = t.numbers >= t.texts && !t.textsDiffer; t.numbers >= t.texts && t.textsDiffer {
+		if isSingle = t.numbers >= t.texts && !t.textsDiffer; t.numbers >= t.texts && t.textsDiffer {
 			r.doubts = append(r.doubts, stream.Textf("%s: column %q is text, as not all of its values are numbers (%s)", r.name, name, place))
 		}
 	}
-	return lone
+	return isSingle
 }
 
 // doubtSingleSpellings warns about columns that are text because of a single spelling: columns with the same spelling
 // together, and different spellings in one line together, as that line is no row then.
-func (r *csvRows) doubtSingleSpellings(lone []int, seen []textSummary) {
+func (r *csvRows) doubtSingleSpellings(columns []int, seen []textSummary) {
 	lines := map[int64][]int{}
-	for _, j := range lone {
+	for _, j := range columns {
 		lines[seen[j].first.line] = append(lines[seen[j].first.line], j)
 	}
 	warned := map[string]bool{}
-	for _, j := range lone {
+	for _, j := range columns {
 		first := seen[j].first
 		sameLine := lines[first.line]
-		alike := slices.DeleteFunc(slices.Clone(lone), func(k int) bool { return seen[k].first.value != first.value })
+		alike := slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return seen[k].first.value != first.value })
 		switch {
 		case warned[first.value]:
 			continue

@@ -199,16 +199,16 @@ func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 func (t *bitReader) eachBit(n int, want byte, f func(i int)) error {
 	for done := 0; done < n; {
 		k := min(n-done, tileValues)
-		carried := 0
+		carriedBytes := 0
 		if t.usedBits > 0 {
-			carried = 1
+			carriedBytes = 1
 		}
 		bytes := (t.usedBits + k + 7) / 8
 		if cap(t.buf) < bytes {
-			t.buf = append(make([]byte, 0, bytes), t.buf[:carried]...)
+			t.buf = append(make([]byte, 0, bytes), t.buf[:carriedBytes]...)
 		}
 		t.buf = t.buf[:bytes]
-		if err := t.r.readFull(t.buf[carried:]); err != nil {
+		if err := t.r.readFull(t.buf[carriedBytes:]); err != nil {
 			return err
 		}
 		for i := range k {

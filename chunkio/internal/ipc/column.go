@@ -108,16 +108,16 @@ func (f *field) whyNoEntries() string {
 		return "a malformed map, or one in a dictionary"
 	}
 	var types [2]string
-	var whys string
+	var reasons string
 	for i, side := range pair.children {
 		typ, why, refused := side.describeType(true)
 		if refused {
 			return why
 		}
 		types[i] = typ
-		whys += why
+		reasons += why
 	}
-	return format.NotEntries(types[0], types[1], whys)
+	return format.NotEntries(types[0], types[1], reasons)
 }
 
 // numberField returns the field whose array holds the numbers of f: f itself, or the values of a run-end encoded one.
@@ -277,13 +277,13 @@ func (s *schema) leafList() []format.Leaf {
 const widthUnknown = -1
 
 // findWidths takes the length of the lists from a batch, for list columns whose length is not yet known; later
-// batches must have the same, which decoding checks. For the other columns it reads this batch's lists too if again
+// batches must have the same, which decoding checks. For the other columns it reads this batch's lists too if recheck
 // is set, or if their number of elements proves that lengths differ.
-func (s *schema) findWidths(ctx context.Context, g *group, again bool) error {
+func (s *schema) findWidths(ctx context.Context, g *group, recheck bool) error {
 	for l := range s.columns {
 		c := &s.columns[l]
 		known := c.Width != widthUnknown
-		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !again && !c.hasOtherCount(&g.batch)) {
+		if !c.List || known && (c.Width == 0 || c.listField.kind == arrowFixedList || !recheck && !c.hasOtherCount(&g.batch)) {
 			continue
 		}
 		width, err := g.listWidth(ctx, c)

@@ -243,8 +243,8 @@ func (f *File) readBatches() error {
 				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
 			}
 		}
-		again := total <= widthCheckRows && !format.IsFar(f.in)
-		if err := f.schema.findWidths(ctx, g, again); err != nil {
+		recheck := total <= widthCheckRows && !format.IsFar(f.in)
+		if err := f.schema.findWidths(ctx, g, recheck); err != nil {
 			return err
 		}
 	}

@@ -145,11 +145,11 @@ func (s *savedStream) indexMessages(memory int64) error {
 			if err != nil {
 				return err
 			}
-			known, again := defined[d.id]
+			known, isRepeated := defined[d.id]
 			switch {
-			case again && !d.delta && known != sum:
+			case isRepeated && !d.delta && known != sum:
 				return errRefused("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
-			case !again || d.delta:
+			case !isRepeated || d.delta:
 				dicts = append(dicts, b)
 			}
 			if !d.delta {

@@ -268,12 +268,12 @@ func (s *Stream) checkEnd() error {
 	}
 }
 
-func (s *Stream) readBody(ctx context.Context, n int64, what string) ([]byte, error) {
+func (s *Stream) readBody(ctx context.Context, n int64, purpose string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if n > s.memory {
-		return nil, &stream.MemoryError{What: what, Need: n, Limit: s.memory}
+		return nil, &stream.MemoryError{What: purpose, Need: n, Limit: s.memory}
 	}
 	return s.readBytes(n)
 }

@@ -148,8 +148,8 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		listed := g.file.foot.groups[g.number].chunks[col.index].encodings
-		col.texts, col.independentPages = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
+		encodings := g.file.foot.groups[g.number].chunks[col.index].encodings
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntries(&col, buf)
 		row, err := g.seekRow(e, at, from)
 		if err != nil {

@@ -267,11 +267,11 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 			}
 		}
 		if width == 0 && (nulls > 0 || !known) {
-			beside, err := f.widthExceptGaps(l, c)
+			exceptGaps, err := f.widthExceptGaps(l, c)
 			if err != nil {
 				return err
 			}
-			width = int64(beside)
+			width = int64(exceptGaps)
 		}
 		switch {
 		case width == 0:

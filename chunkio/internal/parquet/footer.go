@@ -213,22 +213,22 @@ const pathCopies = 3
 
 func leafPathBytes(children []int64, names []int64) (bytes int64) {
 	type group struct{ pending, prefix int64 }
-	var open []group
+	var stack []group
 	for i, n := range children {
 		prefix := names[i]
-		if len(open) > 0 {
-			top := &open[len(open)-1]
+		if len(stack) > 0 {
+			top := &stack[len(stack)-1]
 			top.pending--
 			prefix += top.prefix
 		}
 		if n == 0 {
 			bytes += prefix
 		}
-		for len(open) > 0 && open[len(open)-1].pending == 0 {
-			open = open[:len(open)-1]
+		for len(stack) > 0 && stack[len(stack)-1].pending == 0 {
+			stack = stack[:len(stack)-1]
 		}
 		if n > 0 {
-			open = append(open, group{n, prefix})
+			stack = append(stack, group{n, prefix})
 		}
 	}
 	return bytes

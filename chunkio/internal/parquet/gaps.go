@@ -16,8 +16,8 @@ import (
 // gapCount computes the gaps of a row group whose lists have this width (at least 2); ok is false if no number of
 // gaps yields this number of entries.
 func gapCount(rows, entries int64, width int) (gaps int64, ok bool) {
-	lacking, each := rows*int64(width)-entries, int64(width-1)
-	return lacking / each, lacking >= 0 && lacking%each == 0 && lacking/each <= rows
+	missing, perGap := rows*int64(width)-entries, int64(width-1)
+	return missing / perGap, missing >= 0 && missing%perGap == 0 && missing/perGap <= rows
 }
 
 // widthExceptGaps returns the common length of all lists of a column that are no gaps; 0 if their lengths differ. The

@@ -61,8 +61,8 @@ func numericType(p *schema.PrimitiveNode) (k kind, scale int, typ, why string) {
 	case schema.NoLogicalType, nil:
 		return plainType(p.PhysicalType())
 	}
-	if no, ok := nonNumericTypes[p.LogicalType()]; ok {
-		return notNumber, 0, no.typ, no.why
+	if known, ok := nonNumericTypes[p.LogicalType()]; ok {
+		return notNumber, 0, known.typ, known.why
 	}
 	return notNumber, 0, "unknown", "type unknown to this program"
 }

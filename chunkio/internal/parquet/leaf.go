@@ -194,21 +194,21 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 	if !ok || pair.RepetitionType() != parquet.Repetitions.Repeated || pair.NumFields() != 2 {
 		return
 	}
-	var types, whys [2]string
+	var types, reasons [2]string
 	for i := range types {
 		p, ok := pair.Field(i).(*schema.PrimitiveNode)
 		if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
 			return
 		}
 		inner.addList(p, name)
-		types[i], whys[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
+		types[i], reasons[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
 	}
 	keys := types[0]
 	if l.TextKeys = keys == "string"; l.TextKeys {
-		keys, whys[0] = "int64", ""
+		keys, reasons[0] = "int64", ""
 	}
-	if l.NoEntries = format.NotEntries(keys, types[1], whys[0]+whys[1]); l.NoEntries != "" {
-		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], whys[0]+whys[1]), false
+	if l.NoEntries = format.NotEntries(keys, types[1], reasons[0]+reasons[1]); l.NoEntries != "" {
+		l.NoEntries, l.TextKeys = format.NotEntries(types[0], types[1], reasons[0]+reasons[1]), false
 	} else {
 		l.Entries = types[1]
 		f.entries[len(f.leaves)-1] = inner

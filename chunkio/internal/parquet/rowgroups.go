@@ -34,9 +34,9 @@ func FindRowGroups(footer []byte) (at Span, err error) {
 func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error) {
 	c := compact{b: text}
 	for c.pos < len(text) && c.err == nil {
-		chunks, more, told := c.skipRowGroup()
+		chunks, more, hasRows := c.skipRowGroup()
 		switch {
-		case !told:
+		case !hasRows:
 			c.fail(errors.New("a row group does not tell its rows"))
 		case chunks != columns:
 			c.fail(fmt.Errorf("a row group has %d columns, of %d", chunks, columns))
@@ -49,9 +49,9 @@ func CountRowGroups(text []byte, columns int) (groups int, rows int64, err error
 	return groups, rows, c.err
 }
 
-// skipRowGroup skips a row group and returns its number of column chunks and its rows; told is false if the rows are
+// skipRowGroup skips a row group and returns its number of column chunks and its rows; hasRows is false if the rows are
 // missing.
-func (c *compact) skipRowGroup() (chunks int, rows int64, told bool) {
+func (c *compact) skipRowGroup() (chunks int, rows int64, hasRows bool) {
 	var fields [4]int64
 	set := c.readStruct(fields[:], func(id int64, typ byte) bool {
 		if id != 1 || typ != thriftList {

@@ -22,11 +22,11 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 	if m.codec == compress.Codecs.Uncompressed {
 		m.Uncompressed = m.Size // pages are stored unchanged
 	}
-	doubted, err := doubt.doubtsSize(f, g, i, &col)
+	isDoubtful, err := doubt.doubtsSize(f, g, i, &col)
 	if err != nil {
 		return err
 	}
-	if m.Values > 0 && (doubted || m.encodings == 0 || !col.decodesAll(m.encodings)) {
+	if m.Values > 0 && (isDoubtful || m.encodings == 0 || !col.decodesAll(m.encodings)) {
 		total, seen := int64(0), encodingSet(0)
 		damaged, err := f.pageHeaders(g, i, func(h PageHeader, bytes int64) bool {
 			total = min(total+bytes+int64(h.Uncompressed), maxChunk)
@@ -94,12 +94,12 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 		return true, nil
 	case !d.sampled && !format.IsFar(f.in): // of an object, every look is a request
 		d.sampled = true
-		held := int64(0)
+		pageBytes := int64(0)
 		_, err := f.pageHeaders(g, i, func(h PageHeader, _ int64) bool {
-			held += int64(h.Uncompressed)
+			pageBytes += int64(h.Uncompressed)
 			return h.Kind == DictionaryPage || h.Kind == indexPage
 		})
-		if d.understates = held > claim; err != nil {
+		if d.understates = pageBytes > claim; err != nil {
 			return false, err
 		}
 	}
@@ -114,12 +114,12 @@ const maxPageGrowth = 64
 // values that others use. Such chunks compress to almost nothing if all values are alike; texts may repeat themselves
 // too, but seldom so much.
 func mostInMemory(m *chunkMeta, c *column) int64 {
-	const ratio, little = 64, 64 << 10
+	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
 	if c.physical != parquet.Types.ByteArray && m.Values < maxChunk/perValue {
-		return m.Values*perValue + m.Size + little
+		return m.Values*perValue + m.Size + slack
 	}
-	return ratio*m.Size + 16*little
+	return ratio*m.Size + 16*slack
 }
 
 // readError returns err if it is an error of the input, else nil.

@@ -29,8 +29,8 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	}
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		listed := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
-		col.texts, col.independentPages = t, listed != 0 && !listed.has(parquet.Encodings.DeltaByteArray)
+		encodings := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
+		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntries(&col, buf)
 		if err := g.seekEntries(e, l, from, to); err != nil {
 			return err

@@ -215,12 +215,12 @@ func (c *compact) readStruct(vals []int64, other func(id int64, typ byte) bool) 
 		if typ == thriftStop {
 			return set
 		}
-		listed := id >= 0 && id < int64(len(vals))
+		inRange := id >= 0 && id < int64(len(vals))
 		switch {
-		case listed && (typ == thriftTrue || typ == thriftFalse):
+		case inRange && (typ == thriftTrue || typ == thriftFalse):
 			vals[id] = int64(thriftFalse - typ)
 			set |= 1 << id
-		case listed && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
+		case inRange && (typ == thriftI16 || typ == thriftI32 || typ == thriftI64):
 			vals[id] = c.readInteger()
 			set |= 1 << id
 		case other != nil && other(id, typ):

@@ -37,8 +37,8 @@ func (b *Bound) Start() State { return slices.Repeat(State{anything}, len(b.chec
 
 // narrowLeaf restricts the outcomes of a leaf. A contradiction is ignored.
 func (s State) narrowLeaf(leaf int, o Outcome) {
-	if both := s[leaf] & o; both != 0 {
-		s[leaf] = both
+	if common := s[leaf] & o; common != 0 {
+		s[leaf] = common
 	}
 }
 

@@ -201,15 +201,15 @@ func (w *File) writeFooter() error {
 	if _, err := m.WriteTo(&text, nil); err != nil {
 		return err
 	}
-	around, err := w.annotations.Annotate(text.Bytes())
+	annotated, err := w.annotations.Annotate(text.Bytes())
 	if err != nil {
 		return err
 	}
-	at, err := pq.FindRowGroups(around)
+	at, err := pq.FindRowGroups(annotated)
 	if err != nil {
 		return err
 	}
-	if err := w.writeBytes(pq.AppendStructList(around[:at.Header:at.Header], w.groups)); err != nil {
+	if err := w.writeBytes(pq.AppendStructList(annotated[:at.Header:at.Header], w.groups)); err != nil {
 		return err
 	}
 	from := s2.NewReader(nil)
@@ -220,7 +220,7 @@ func (w *File) writeFooter() error {
 		}
 		w.blocks[i] = nil
 	}
-	return w.writeBytes(around[at.To:])
+	return w.writeBytes(annotated[at.To:])
 }
 
 // footerWriter writes to the file, and counts.
