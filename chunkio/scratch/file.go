@@ -26,7 +26,7 @@ type file struct {
 	diskBytes int64 // on disk: twice the total if a kept file has its second places
 	record    int
 	count     int
-	sums      []uint64      // of records, by the last writer
+	checksums []uint64      // of records, by the last writer
 	places    *recordPlaces // of the records of a kept file; nil: each has one
 
 	mu   sync.Mutex
@@ -90,23 +90,23 @@ func (f *file) readRecord(i int, buf []byte) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return f.readError(i, err)
+		return f.errRecord(i, err)
 	}
-	if xxhash.Sum64(buf) != f.sums[i] {
-		return f.readError(i, errDamaged)
+	if xxhash.Sum64(buf) != f.checksums[i] {
+		return f.errRecord(i, errDamaged)
 	}
 	return nil
 }
 
 func (f *file) recordOffset(i int) int64 {
 	at := int64(i) * int64(f.record)
-	if f.places != nil && f.places.now[i] == secondPlace {
+	if f.places != nil && f.places.current[i] == secondPlace {
 		at += f.total
 	}
 	return at
 }
 
-func (f *file) readError(i int, err error) error {
+func (f *file) errRecord(i int, err error) error {
 	if f.places != nil {
 		return f.places.errDamagedFile(stream.Errorf("%s, record %d: %w", f.name, i, err))
 	}
@@ -124,6 +124,6 @@ func (f *file) writeRecord(i int, buf []byte) error {
 	if err != nil {
 		return f.space.Full(fmt.Errorf("%s: record %d: %w", f.name, i, err))
 	}
-	f.sums[i] = xxhash.Sum64(buf)
+	f.checksums[i] = xxhash.Sum64(buf)
 	return nil
 }

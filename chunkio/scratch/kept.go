@@ -33,10 +33,10 @@ const (
 
 // recordPlaces are the places of the records of a kept file.
 type recordPlaces struct {
-	path         string
-	now, settled []byte
-	sync         func() error
-	grow         func(total int64) error
+	path             string
+	current, settled []byte
+	sync             func() error
+	grow             func(total int64) error
 }
 
 func (p *recordPlaces) errDamagedFile(err error) error {
@@ -49,8 +49,8 @@ func (f *file) chooseFreePlace(i int) error {
 	if p == nil || p.settled[i] == noPlace {
 		return nil
 	}
-	p.now[i] = secondPlace - p.settled[i]
-	if p.now[i] == firstPlace || f.diskBytes > f.total {
+	p.current[i] = secondPlace - p.settled[i]
+	if p.current[i] == firstPlace || f.diskBytes > f.total {
 		return nil
 	}
 	s := f.space
@@ -82,7 +82,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 		return nil, s.Full(err)
 	}
 	f := s.addFile(name, d, total, record)
-	f.places = &recordPlaces{path: filepath.Join(in.Name(), file), now: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
+	f.places = &recordPlaces{path: filepath.Join(in.Name(), file), current: make([]byte, f.count), settled: bytes.Repeat([]byte{noPlace}, f.count),
 		sync: d.Sync, grow: func(total int64) error { return allocateFile(d, total) }}
 	k := &Kept{f}
 	if state == nil {
@@ -99,8 +99,8 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 		s.countBytes(-f.diskBytes)
 		return nil, errors.Join(f.places.errDamagedFile(stream.Errorf("%s: its %d bytes are not what the checkpoint says", name, size)), d.Close())
 	}
-	copy(f.places.now, state.Places)
-	copy(f.sums, state.Sums)
+	copy(f.places.current, state.Places)
+	copy(f.checksums, state.Sums)
 	copy(f.places.settled, state.Places)
 	return k, nil
 }
@@ -135,19 +135,19 @@ func (k *Kept) State() (State, error) {
 	if err := k.places.sync(); err != nil {
 		return State{}, &stream.OutputError{Path: k.places.path, Err: err, Remedy: atomicfile.Remedy(err)}
 	}
-	return State{slices.Clone(k.places.now), slices.Clone(k.sums)}, nil
+	return State{slices.Clone(k.places.current), slices.Clone(k.checksums)}, nil
 }
 
 // Settle declares that a checkpoint names the state that State returned last: from here on its records are not
 // overwritten.
-func (k *Kept) Settle() { copy(k.places.settled, k.places.now) }
+func (k *Kept) Settle() { copy(k.places.settled, k.places.current) }
 
 // Path returns the file's path.
 func (k *Kept) Path() string { return k.places.path }
 
 // Write writes record i, unless the file already holds it.
 func (k *Kept) Write(i int, record []byte) error {
-	if k.places.settled[i] != noPlace && k.sums[i] == xxhash.Sum64(record) {
+	if k.places.settled[i] != noPlace && k.checksums[i] == xxhash.Sum64(record) {
 		return nil
 	}
 	return k.writeRecord(i, record)

@@ -15,7 +15,7 @@ func (s *Space) Plain(total int64) (*Plain, error) {
 	if err := s.checkRoom(total); err != nil {
 		return nil, err
 	}
-	d, err := s.open(s.opt.Dir, total)
+	d, err := s.makeDisk(s.opt.Dir, total)
 	if err != nil {
 		return nil, s.Full(err)
 	}

@@ -28,7 +28,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%d bytes are left, %d at most", s.used, s.Most())
 	}
 
-	s.open = func(string, int64) (disk, error) { return &faultyDisk{data: make([]byte, 60)}, nil }
+	s.makeDisk = func(string, int64) (disk, error) { return &faultyDisk{data: make([]byte, 60)}, nil }
 	var out *stream.OutputError
 	if _, err := must.Get(s.Plain(60))(t).WriteAt(tail, 0); !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full disk: %v", err)

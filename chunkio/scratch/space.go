@@ -41,13 +41,13 @@ func (l *Ledger) addBytes(bytes int64) int64 {
 // Space is a [stream.Scratch] of files. If the system allows it, a file has no name once it is open, so nothing is
 // left over, however a run ends. Its methods may be called from several goroutines.
 type Space struct {
-	opt    Options
-	open   func(dir string, total int64) (disk, error) // replaced in tests
-	faults *faults.Disk                                // asked before a file is made, and a record read or written
+	opt      Options
+	makeDisk func(dir string, total int64) (disk, error) // replaced in tests
+	faults   *faults.Disk                                // asked before a file is made, and a record read or written
 
-	mu         sync.Mutex
-	used, most int64
-	files      map[*file]struct{}
+	mu            sync.Mutex
+	used, maxUsed int64
+	files         map[*file]struct{}
 }
 
 // disk is an open file of a fixed size.
@@ -65,7 +65,7 @@ func New(opt Options) *Space {
 	if opt.Ledger == nil {
 		opt.Ledger = new(Ledger)
 	}
-	return &Space{opt: opt, open: openDisk, files: make(map[*file]struct{})}
+	return &Space{opt: opt, makeDisk: openDisk, files: make(map[*file]struct{})}
 }
 
 // Under lets the context of a test break the disk beneath s: see package faults.
@@ -160,7 +160,7 @@ func (s *Space) newFile(name string, total int64, record int) (*file, error) {
 	err := s.faults.Changing(s.opt.Dir, "make")
 	var d disk
 	if err == nil {
-		d, err = s.open(s.opt.Dir, total)
+		d, err = s.makeDisk(s.opt.Dir, total)
 	}
 	if err != nil {
 		return nil, s.Full(err)
@@ -170,7 +170,7 @@ func (s *Space) newFile(name string, total int64, record int) (*file, error) {
 
 func (s *Space) addFile(name string, d disk, total int64, record int) *file {
 	count := (total + int64(record) - 1) / int64(record)
-	f := &file{space: s, name: name, disk: d, total: total, diskBytes: total, record: record, count: int(count), sums: make([]uint64, count)}
+	f := &file{space: s, name: name, disk: d, total: total, diskBytes: total, record: record, count: int(count), checksums: make([]uint64, count)}
 	s.files[f] = struct{}{}
 	s.countBytes(total)
 	return f
@@ -180,14 +180,14 @@ func (s *Space) addFile(name string, d disk, total int64, record int) *file {
 func (s *Space) countBytes(more int64) {
 	s.opt.Ledger.addBytes(more)
 	s.used += more
-	s.most = max(s.most, s.used)
+	s.maxUsed = max(s.maxUsed, s.used)
 }
 
 // Most returns the largest total size of the files so far.
 func (s *Space) Most() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.most
+	return s.maxUsed
 }
 
 // Close closes the files that are still open.

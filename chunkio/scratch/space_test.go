@@ -47,7 +47,7 @@ func onFaultyDisk(t *testing.T, count, writes int) (*Space, stream.ScratchFile, 
 	t.Helper()
 	s := New(Options{Dir: "DIR"})
 	d := &faultyDisk{data: make([]byte, count*faultyRecord), writes: writes}
-	s.open = func(string, int64) (disk, error) { return d, nil }
+	s.makeDisk = func(string, int64) (disk, error) { return d, nil }
 	f, err := s.Make("test", int64(len(d.data)), faultyRecord)
 	formattest.Must(t, err)
 	return s, f, d

@@ -89,7 +89,7 @@ func TestStoredFaults(t *testing.T) {
 	state := make(exactly, 3*storedRecord)
 	full := New(Options{Dir: "DIR", Remedy: stream.PlainText("buy a disk")})
 	d := &faultyDisk{data: make([]byte, 3*storedRecord), writes: 1}
-	full.open = func(string, int64) (disk, error) { return d, nil }
+	full.makeDisk = func(string, int64) (disk, error) { return d, nil }
 	_, err := full.Store("test", state)
 	var out *stream.OutputError
 	if !errors.As(err, &out) || !errors.Is(err, syscall.ENOSPC) || out.Remedy.String() != "buy a disk" || full.used != 0 || d.closed != 1 {

@@ -11,11 +11,11 @@ import (
 // row, null if the row has no such element.
 type listSplitter[T any] struct {
 	columns []splitColumn[T]
-	// at maps an element to its place in columns, plus one.
-	at []int
+	// columnOf maps an element to its place in columns, plus one.
+	columnOf []int
 	// A level below elementLevel means that the row's list is null or empty; max means that the element is not null.
 	elementLevel, max int16
-	row               int // rows begun in this batch of columns
+	rowsBegun         int // rows begun in this batch of columns
 	element           int
 }
 
@@ -37,11 +37,11 @@ func newListSplitter[T any](d *schema.Column, to []target) *listSplitter[T] {
 		if t.element < 0 {
 			continue
 		}
-		for len(s.at) <= t.element {
-			s.at = append(s.at, 0)
+		for len(s.columnOf) <= t.element {
+			s.columnOf = append(s.columnOf, 0)
 		}
 		s.columns = append(s.columns, splitColumn[T]{to: t.chunk})
-		s.at[t.element] = len(s.columns)
+		s.columnOf[t.element] = len(s.columns)
 	}
 	return s
 }
@@ -54,20 +54,20 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	next := 0
 	for i, r := range rep {
 		if r == 0 {
-			if s.row == copyBatch {
+			if s.rowsBegun == copyBatch {
 				if err := s.writeColumns(); err != nil {
 					return err
 				}
 			}
 			s.addMissing()
-			s.row++
+			s.rowsBegun++
 			s.element = 0
 		} else {
 			s.element++
 		}
 		present := def[i] == s.max
-		if def[i] >= s.elementLevel && s.element < len(s.at) && s.at[s.element] > 0 {
-			c := &s.columns[s.at[s.element]-1]
+		if def[i] >= s.elementLevel && s.element < len(s.columnOf) && s.columnOf[s.element] > 0 {
+			c := &s.columns[s.columnOf[s.element]-1]
 			if present {
 				c.values = append(c.values, values[next])
 				c.def = append(c.def, 1)
@@ -85,7 +85,7 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 // addMissing adds nulls for rows that have no such element.
 func (s *listSplitter[T]) addMissing() {
 	for i := range s.columns {
-		for c := &s.columns[i]; len(c.def) < s.row; {
+		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {
 			c.def = append(c.def, 0)
 		}
 	}
@@ -100,12 +100,12 @@ func (s *listSplitter[T]) writeColumns() error {
 		}
 		c.values, c.def = c.values[:0], c.def[:0]
 	}
-	s.row = 0
+	s.rowsBegun = 0
 	return nil
 }
 
 func (s *listSplitter[T]) writeRest() error {
-	if len(s.columns) == 0 || s.row == 0 {
+	if len(s.columns) == 0 || s.rowsBegun == 0 {
 		return nil
 	}
 	return s.writeColumns()

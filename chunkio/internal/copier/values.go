@@ -67,7 +67,7 @@ func copyValues[T any](ctx context.Context, r parquet.TypedReader[T], d *schema.
 	}
 	flat := make([]int16, batch)
 	split := newListSplitter[T](d, to)
-	rows := rowFilter[T]{skip: to[0].skip, max: d.MaxDefinitionLevel(), row: -1}
+	rows := rowFilter[T]{skip: to[0].skip, valueLevel: d.MaxDefinitionLevel(), row: -1}
 	for r.HasNext() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -129,9 +129,9 @@ func flatLevels(c *writer.Chunk, dst, def []int16, present int16) []int16 {
 
 // rowFilter removes skipped rows from the batches of a column, whose rows may end in a later batch.
 type rowFilter[T any] struct {
-	skip []uint64
-	max  int16 // definition level of a value
-	row  int   // current row
+	skip       []uint64
+	valueLevel int16 // definition level of a value
+	row        int   // current row
 }
 
 // keepRows moves the kept values and levels of a batch to its front, and returns them and the number of levels.
@@ -145,7 +145,7 @@ func (k *rowFilter[T]) keepRows(values []T, def, rep []int16) ([]T, []int16, []i
 		if len(rep) == 0 || rep[i] == 0 {
 			k.row++
 		}
-		present := len(def) == 0 || def[i] == k.max
+		present := len(def) == 0 || def[i] == k.valueLevel
 		if !Skips(k.skip, k.row) {
 			if len(def) > 0 {
 				def[levels] = def[i]

@@ -8,11 +8,11 @@ import (
 )
 
 // commitsAhead is the number of commits read while one is replayed: an object store takes some 30 ms for any request,
-// and a log may have thousands of commits after its last checkpoint. Only commits of at most aheadFile bytes are read
-// ahead; longer ones keep the connection busy alone.
+// and a log may have thousands of commits after its last checkpoint. Only commits of at most maxAheadFile bytes are
+// read ahead; longer ones keep the connection busy alone.
 const (
 	commitsAhead = 8
-	aheadFile    = 256 << 10
+	maxAheadFile = 256 << 10
 )
 
 // commitQueue opens commits in their order, and reads the next ones ahead.
@@ -54,13 +54,13 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 // startReading begins to read commit i if there is memory that nothing else needs soon.
 func (q *commitQueue) startReading(ctx context.Context, i int) {
 	f := q.commits[i].logFile()
-	if f.size > aheadFile || f.size > q.budget.limit/2-q.budget.held || q.budget.reserve(f.size, q.name) != nil {
+	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {
 		return
 	}
 	file := make(chan fetchedFile, 1)
 	q.files[i] = file
 	q.running.Go(func() {
-		content, err := q.folder.ReadFile(ctx, f.name, aheadFile)
+		content, err := q.folder.ReadFile(ctx, f.name, maxAheadFile)
 		file <- fetchedFile{content, err}
 	})
 }

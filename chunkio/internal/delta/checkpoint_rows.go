@@ -48,7 +48,7 @@ func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format
 			return err
 		}
 	}
-	file, err := pq.Open(in, r.budget.limit-r.budget.held)
+	file, err := pq.Open(in, r.budget.limit-r.budget.used)
 	if err != nil {
 		return format.Place(place, -1, "", err)
 	}
@@ -98,7 +98,7 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 				err = r.applyRow(rows)
 			}
 			if err != nil {
-				return atRow(format.GroupStart(file, g)+n, err)
+				return placeAtRow(format.GroupStart(file, g)+n, err)
 			}
 		}
 		return nil
@@ -116,8 +116,8 @@ func columnBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.Dictionary(g, i))
 }
 
-// atRow places an error at a row of a file, unless the data are not at fault.
-func atRow(row int64, err error) error {
+// placeAtRow places an error at a row of a file, unless the data are not at fault.
+func placeAtRow(row int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err
 	}

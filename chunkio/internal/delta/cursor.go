@@ -21,11 +21,11 @@ type cell struct {
 // cursor reads a column chunk of a checkpoint row by row. A row is an action, and the cursors of its columns advance
 // together.
 type cursor struct {
-	path   string
-	levels columnLevels
-	left   int64 // entries not loaded yet, according to the footer
-	load   func() (entries int64, err error)
-	value  func(i int) cell // value i of the loaded ones, nulls not counted
+	path     string
+	levels   columnLevels
+	unloaded int64 // entries not loaded yet, according to the footer
+	load     func() (entries int64, err error)
+	value    func(i int) cell // value i of the loaded ones, nulls not counted
 
 	def, rep         []int16 // of the loaded entries
 	at, entries      int
@@ -33,7 +33,7 @@ type cursor struct {
 	done             func()
 }
 
-// columnLevels are the definition levels from which on parts of a column exist.
+// columnLevels are the lowest definition levels at which parts of a column exist.
 type columnLevels struct {
 	max      int16
 	group    int16 // the action: the top-level group
@@ -75,7 +75,7 @@ const batchEntries = 512
 // openCursor opens column i of row group g. The caller calls done.
 func openCursor(f *pq.File, g, i int) (*cursor, error) {
 	s := f.Schema()
-	c := &cursor{path: s.Column(i).Path(), levels: findLevels(s, i), left: f.Chunk(g, i).Values}
+	c := &cursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
 	if s.Column(i).MaxRepetitionLevel() > 1 {
 		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)
 	}
@@ -109,7 +109,7 @@ func setLoader[T any](c *cursor, r pq.TypedReader[T], convert func(T) cell) {
 		if c.levels.repeated {
 			rep = c.rep
 		}
-		n, have, err := r.ReadBatch(min(batchEntries, c.left), values, def, rep)
+		n, have, err := r.ReadBatch(min(batchEntries, c.unloaded), values, def, rep)
 		if err == nil {
 			err = r.Err()
 		}
@@ -123,17 +123,17 @@ func (c *cursor) loadIfEmpty() (bool, error) {
 	if c.at < c.entries {
 		return true, nil
 	}
-	if c.left == 0 {
+	if c.unloaded == 0 {
 		return false, nil
 	}
 	n, err := c.load()
-	if err == nil && (n <= 0 || n > c.left || c.valueCount > int(n)) {
+	if err == nil && (n <= 0 || n > c.unloaded || c.valueCount > int(n)) {
 		err = fmt.Errorf("read %d values for %d entries", c.valueCount, n)
 	}
 	if err != nil {
 		return false, fmt.Errorf("column %s: %w", c.path, err)
 	}
-	c.left -= n
+	c.unloaded -= n
 	c.at, c.entries, c.next = 0, int(n), 0
 	return true, nil
 }

@@ -106,12 +106,12 @@ func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit 
 		if err == nil {
 			err = visit(a)
 		}
-		return t.atLine(f.name, n, err)
+		return t.placeAtLine(f.name, n, err)
 	})
 }
 
 func (t *table) scanLines(r io.Reader, f logFile, visit func(line []byte) error) error {
-	longest := min(maxLine, int(max(0, t.budget.limit-t.budget.held)/lineCopies))
+	longest := min(maxLine, int(max(0, t.budget.limit-t.budget.used)/lineCopies))
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, min(longest, 64<<10)), longest)
 	n := 0
@@ -157,8 +157,8 @@ func parseLine(line []byte, a *action) error {
 	return nil
 }
 
-// atLine places an error at a line of a file of the log, unless the line is not at fault.
-func (t *table) atLine(name string, line int, err error) error {
+// placeAtLine places an error at a line of a file of the log, unless the line is not at fault.
+func (t *table) placeAtLine(name string, line int, err error) error {
 	var memory *stream.MemoryError
 	var data *stream.DataError
 	if err == nil || errors.As(err, &memory) || errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -54,7 +54,7 @@ func TestCountedMemoryIsHeld(t *testing.T) {
 		if err := table.replaySegment(t.Context(), part, s); err != nil {
 			t.Fatalf("replaying the log: %v", err)
 		}
-		held, counted := heap()-before, table.budget.held
+		held, counted := heap()-before, table.budget.used
 		files, err := table.liveFiles(s)
 		if err != nil || len(files) != n {
 			t.Fatalf("%d files, %v", len(files), err)
@@ -85,7 +85,7 @@ func TestBudgetIsGivenBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: finding the segment: %v", 300+seed, err)
 		}
-		listed := table.budget.held
+		listed := table.budget.used
 		s := newState(&table.budget, true)
 		if err := table.replaySegment(t.Context(), part, s); err != nil {
 			t.Fatalf("seed %d: replaying the log: %v", 300+seed, err)
@@ -98,8 +98,8 @@ func TestBudgetIsGivenBack(t *testing.T) {
 			}
 		}
 		s.beginVersion(100)
-		if left := table.budget.held - listed; left < 0 || left > 3*checkpointFileBytes || len(s.live) != 0 || len(s.partitions) != 0 {
-			t.Errorf("seed %d: %d bytes left, %d files, %d partitions", seed, left, len(s.live), len(s.partitions))
+		if left := table.budget.used - listed; left < 0 || left > 3*checkpointFileBytes || len(s.liveFiles) != 0 || len(s.partitions) != 0 {
+			t.Errorf("seed %d: %d bytes left, %d files, %d partitions", seed, left, len(s.liveFiles), len(s.partitions))
 		}
 	}
 }

@@ -16,7 +16,7 @@ type state struct {
 	meta     *metaData
 	protocol *protocol
 
-	live       map[string]liveFile // by key: the file, and its deletion vector if it has one
+	liveFiles  map[string]liveFile // by key: the file, and its deletion vector if it has one
 	partitions map[string]*partition
 	version    int64               // version whose actions are being added
 	removed    map[string]struct{} // keys that this version removed
@@ -44,7 +44,7 @@ const (
 )
 
 func newState(b *budget, all bool) *state {
-	return &state{budget: b, wantsFiles: all, live: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
+	return &state{budget: b, wantsFiles: all, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
 // beginVersion starts the actions of a version, which may come in any order.
@@ -91,7 +91,7 @@ func (s *state) addFile(table, raw, vector string, size, rows int64, values []pa
 	if f.partition, err = s.joinPartition(table, values); err != nil {
 		return err
 	}
-	old, replaces := s.live[key]
+	old, replaces := s.liveFiles[key]
 	switch {
 	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
 		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
@@ -102,7 +102,7 @@ func (s *state) addFile(table, raw, vector string, size, rows int64, values []pa
 	if err := s.budget.reserve(s.liveFileBytes(key, f), table); err != nil {
 		return err
 	}
-	s.live[key] = f
+	s.liveFiles[key] = f
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (s *state) removeFile(table, raw, vector string) error {
 		}
 		s.removed[key] = struct{}{}
 	}
-	f, ok := s.live[key]
+	f, ok := s.liveFiles[key]
 	if !ok {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (s *state) removeFile(table, raw, vector string) error {
 	}
 	s.budget.release(s.liveFileBytes(key, f))
 	s.leavePartition(f.partition)
-	delete(s.live, key)
+	delete(s.liveFiles, key)
 	return nil
 }
 
@@ -150,10 +150,10 @@ func errAddedAndRemoved(raw string) error {
 
 // liveFiles returns the live files of a replayed state, which it gives up.
 func (t *table) liveFiles(s *state) ([]File, error) {
-	files := make([]File, 0, len(s.live))
+	files := make([]File, 0, len(s.liveFiles))
 	values := make(map[*partition][]*string, len(s.partitions))
 	var vector string
-	for _, f := range s.live {
+	for _, f := range s.liveFiles {
 		if f.hasVector && (vector == "" || f.path < vector) {
 			vector = f.path
 		}
@@ -164,7 +164,7 @@ func (t *table) liveFiles(s *state) ([]File, error) {
 		}
 		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows})
 	}
-	s.live, s.partitions = nil, nil
+	s.liveFiles, s.partitions = nil, nil
 	if vector != "" {
 		place := vector
 		if !IsAbsolute(vector) {

@@ -24,7 +24,7 @@ type column struct {
 	typ      arrow.DataType
 	optional bool
 	uuid     bool // 16 bytes that are an identifier
-	read     func(pqfile.ColumnChunkReader, int, array.Builder) error
+	readInto func(pqfile.ColumnChunkReader, int, array.Builder) error
 }
 
 // extensionMetadata marks identifiers as Arrow's canonical extension; readers that do not know it take them for
@@ -48,26 +48,26 @@ func newColumn(n schema.Node) (column, error) {
 	case *schema.IntLogicalType:
 		c.setIntegerType(p.PhysicalType(), int(t.BitWidth()), t.IsSigned())
 	case schema.DateLogicalType:
-		c.typ, c.read = arrow.FixedWidthTypes.Date32, readInt32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
+		c.typ, c.readInto = arrow.FixedWidthTypes.Date32, readInt32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
 	case *schema.TimeLogicalType:
 		unit := arrowUnit(t.TimeUnit())
 		if unit == arrow.Millisecond {
-			c.typ, c.read = &arrow.Time32Type{Unit: unit}, readInt32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
+			c.typ, c.readInto = &arrow.Time32Type{Unit: unit}, readInt32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
 		} else {
-			c.typ, c.read = &arrow.Time64Type{Unit: unit}, readInt64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
+			c.typ, c.readInto = &arrow.Time64Type{Unit: unit}, readInt64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
 		}
 	case *schema.TimestampLogicalType:
 		stamp := &arrow.TimestampType{Unit: arrowUnit(t.TimeUnit())}
 		if t.IsAdjustedToUTC() {
 			stamp.TimeZone = "UTC"
 		}
-		c.typ, c.read = stamp, readInt64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
+		c.typ, c.readInto = stamp, readInt64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
 	case schema.Float16LogicalType:
-		c.typ, c.read = arrow.FixedWidthTypes.Float16, readFixedBytes(func(b *array.Float16Builder, x []byte) {
+		c.typ, c.readInto = arrow.FixedWidthTypes.Float16, readFixedBytes(func(b *array.Float16Builder, x []byte) {
 			b.Append(float16.FromBits(binary.LittleEndian.Uint16(x)))
 		})
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		c.typ, c.read = arrow.BinaryTypes.String, readByteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
+		c.typ, c.readInto = arrow.BinaryTypes.String, readByteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
 	case schema.UUIDLogicalType:
 		c.uuid = true
 		c.setPlainType(p)
@@ -82,26 +82,26 @@ func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	switch p.PhysicalType() {
 	case parquet.Types.Boolean:
 		c.typ = arrow.FixedWidthTypes.Boolean
-		c.read = readValues[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
+		c.readInto = readValues[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
 	case parquet.Types.Int32:
 		c.setIntegerType(p.PhysicalType(), 32, true)
 	case parquet.Types.Int64:
 		c.setIntegerType(p.PhysicalType(), 64, true)
 	case parquet.Types.Int96: // nanoseconds of the day, and a Julian day
 		c.typ = &arrow.TimestampType{Unit: arrow.Nanosecond}
-		c.read = readValues[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
+		c.readInto = readValues[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
 	case parquet.Types.Float:
 		c.typ = arrow.PrimitiveTypes.Float32
-		c.read = readValues[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
+		c.readInto = readValues[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
 	case parquet.Types.Double:
 		c.typ = arrow.PrimitiveTypes.Float64
-		c.read = readValues[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
+		c.readInto = readValues[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
 	case parquet.Types.FixedLenByteArray:
 		c.typ = &arrow.FixedSizeBinaryType{ByteWidth: p.TypeLength()}
-		c.read = readFixedBytes(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = readFixedBytes(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
 	default:
 		c.typ = arrow.BinaryTypes.Binary
-		c.read = readByteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = readByteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
 	}
 }
 
@@ -119,21 +119,21 @@ func int96Timestamp(x parquet.Int96) arrow.Timestamp {
 func (c *column) setIntegerType(t parquet.Type, bits int, signed bool) {
 	switch {
 	case t == parquet.Types.Int64 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int64, readInt64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int64, readInt64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
 	case t == parquet.Types.Int64:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint64, readInt64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint64, readInt64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
 	case bits == 8 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int8, readInt32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int8, readInt32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
 	case bits == 8:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint8, readInt32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint8, readInt32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
 	case bits == 16 && signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int16, readInt32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int16, readInt32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
 	case bits == 16:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint16, readInt32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint16, readInt32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
 	case signed:
-		c.typ, c.read = arrow.PrimitiveTypes.Int32, readInt32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int32, readInt32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
 	default:
-		c.typ, c.read = arrow.PrimitiveTypes.Uint32, readInt32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint32, readInt32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
 	}
 }
 
@@ -145,8 +145,8 @@ func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalT
 	if precision > maxDigits128 {
 		c.typ = &arrow.Decimal256Type{Precision: precision, Scale: scale}
 		add := func(b *array.Decimal256Builder, x []byte) { b.Append(decimal256.FromBigInt(text.BigInt(x))) }
-		if c.read = readFixedBytes(add); physical == parquet.Types.ByteArray {
-			c.read = readByteArrays(add)
+		if c.readInto = readFixedBytes(add); physical == parquet.Types.ByteArray {
+			c.readInto = readByteArrays(add)
 		}
 		return
 	}
@@ -155,13 +155,13 @@ func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalT
 	ofBytes := func(b *array.Decimal128Builder, x []byte) { add(b, text.BigInt(x)) }
 	switch physical {
 	case parquet.Types.Int32:
-		c.read = readInt32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
+		c.readInto = readInt32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
 	case parquet.Types.Int64:
-		c.read = readInt64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
+		c.readInto = readInt64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
 	case parquet.Types.ByteArray:
-		c.read = readByteArrays(ofBytes)
+		c.readInto = readByteArrays(ofBytes)
 	default:
-		c.read = readFixedBytes(ofBytes)
+		c.readInto = readFixedBytes(ofBytes)
 	}
 }
 

@@ -115,7 +115,7 @@ func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ah
 		}
 		n := min(left, int64(t.batchHeight()))
 		for i := range t.columns {
-			if err := format.Guard(func() error { return t.columns[i].read(readers[i], int(n), b.Field(i)) }); err != nil {
+			if err := format.Guard(func() error { return t.columns[i].readInto(readers[i], int(n), b.Field(i)) }); err != nil {
 				return fmt.Errorf("column %q: %w", t.columns[i].name, err)
 			}
 		}

@@ -34,7 +34,7 @@ func (t *Table) CSV(w io.Writer) (Sink, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.write = append(c.write, write)
+		c.writers = append(c.writers, write)
 		c.appendSeparator(i)
 		c.appendText([]byte(col.name))
 	}
@@ -44,10 +44,10 @@ func (t *Table) CSV(w io.Writer) (Sink, error) {
 
 // csvSink writes lines through one buffer.
 type csvSink struct {
-	w     io.Writer
-	line  []byte
-	value []byte
-	write []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
+	w       io.Writer
+	line    []byte
+	value   []byte
+	writers []func(b []byte, a arrow.Array, i int) (out []byte, isText bool)
 }
 
 // bytesPerWrite is the number of bytes after which the lines are written.
@@ -58,13 +58,13 @@ func (c *csvSink) Write(r arrow.Record) error {
 		for i, a := range r.Columns() {
 			c.appendSeparator(i)
 			if a.IsNull(row) {
-				if len(c.write) == 1 {
+				if len(c.writers) == 1 {
 					c.appendText(nil)
 				}
 				continue
 			}
 			var isText bool
-			if c.value, isText = c.write[i](c.value[:0], a, row); isText {
+			if c.value, isText = c.writers[i](c.value[:0], a, row); isText {
 				c.appendText(c.value)
 			} else {
 				c.line = append(c.line, c.value...)

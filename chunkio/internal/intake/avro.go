@@ -19,7 +19,7 @@ import (
 const avroMagic = "Obj\x01"
 
 // avroRows reads an Avro object container file, block by block. The best-known reader, hamba/avro, allocates any size
-// that a damaged block claims, and counts to any number.
+// and loops over any count that a damaged block claims.
 type avroRows struct {
 	from         io.Reader
 	name         string

@@ -27,7 +27,7 @@ type avroNode struct {
 	fields     []*avroNode // of a record; the branches of a union
 	names      []string    // of the fields; the symbols of an enum
 	items      *avroNode   // of an array or a map
-	size       int         // of a fixed
+	size       int         // of type fixed
 	scale      int         // of a decimal
 	column     int         // -1: no column
 	kind       Kind        // of the column

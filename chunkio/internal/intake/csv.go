@@ -202,7 +202,7 @@ func (r *csvRows) observePiece(p piece, o *columnObserver) error {
 			if c.Kind == Text {
 				continue
 			}
-			if s = trimBlanks(s); r.nulls.hasText(s) {
+			if s = trimBlanks(s); r.nulls.isNull(s) {
 				o.nullsFound = addNullSpelling(o.nullsFound, s)
 			} else {
 				before := c.Kind
@@ -228,13 +228,13 @@ func (r *csvRows) parsePiece(p piece, columns []Column, b *batch) error {
 			switch {
 			case c.Kind != Text:
 				v, ok := parseField(c.Kind, s)
-				if !ok && !r.nulls.hasText(trimBlanks(s)) {
+				if !ok && !r.nulls.isNull(trimBlanks(s)) {
 					return &misfit{line: line, column: c.Name, kind: c.Kind, value: s, typeRequested: c.typeRequested}
 				}
 				b.cells[at], b.present[at] = v, ok
 			case !utf8.ValidString(s):
 				return r.errNotUTF8(line, c.Name)
-			case s != "" && (!r.nulls.replacesUsual || !r.nulls.hasText(trimBlanks(s))): // text is missing only if the user gave the spelling
+			case s != "" && (!r.nulls.replacesUsual || !r.nulls.isNull(trimBlanks(s))): // text is missing only if the user gave the spelling
 				b.setText(at, s)
 			}
 			at += b.stride

@@ -28,9 +28,9 @@ type cutter struct {
 	maxRow  int // largest bytes of a row
 	maxRows int // largest rows of a piece; 0: no limit
 
-	buf  []byte // bytes read and not cut off yet
-	line int64  // line at the beginning of buf
-	done bool   // the input is read to its end
+	buf   []byte // bytes read and not cut off yet
+	line  int64  // line at the beginning of buf
+	atEnd bool   // the input is read to its end
 }
 
 // maxCells bounds the cells of a batch by those of text, whose cells take at least two bytes each: lines of JSON may
@@ -42,7 +42,7 @@ func (c *cutter) maxCells() int { return c.goal / 2 }
 func (c *cutter) maxNames() int { return 4 * c.maxRow }
 
 func (c *cutter) fillBuffer(n int) error {
-	for len(c.buf) < n && !c.done {
+	for len(c.buf) < n && !c.atEnd {
 		if cap(c.buf) < n {
 			grown := make([]byte, len(c.buf), n)
 			copy(grown, c.buf)
@@ -51,15 +51,15 @@ func (c *cutter) fillBuffer(n int) error {
 		k, err := c.from.Read(c.buf[len(c.buf):n])
 		c.buf = c.buf[:len(c.buf)+k]
 		if errors.Is(err, io.EOF) {
-			c.done = true
+			c.atEnd = true
 		} else if err != nil {
-			return c.readError(err)
+			return c.errReadFailed(err)
 		}
 	}
 	return nil
 }
 
-func (c *cutter) readError(err error) error {
+func (c *cutter) errReadFailed(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the compressed data end early: is the file cut off?")
 	}
@@ -77,7 +77,7 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 			return 0, 0, err
 		}
 		end, rows = c.scanRows(goal)
-		if end > 0 || c.done {
+		if end > 0 || c.atEnd {
 			break
 		}
 		if len(c.buf) > c.maxRow {
@@ -89,7 +89,7 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	if end == 0 && len(c.buf) > 0 { // the last row has no line feed, or a quote is open: parsing reports it
 		return len(c.buf), rows + 1, nil
 	}
-	if c.done && len(c.buf)-end > 0 && end < goal && (c.maxRows == 0 || rows < c.maxRows) {
+	if c.atEnd && len(c.buf)-end > 0 && end < goal && (c.maxRows == 0 || rows < c.maxRows) {
 		return len(c.buf), rows + 1 + bytes.Count(c.buf[end:], []byte{'\n'}), nil
 	}
 	return end, rows, nil

@@ -7,6 +7,7 @@
 //  3. gather (run.go, group.go): the batches, in their order, become row groups, whose height depends only on the
 //     number of columns.
 //
-// The types of text are inferred from a sample, the rows of the first 1 MiB (infer.go). A later value that does not fit
-// is an error that names its line, unless its column may become wider: then the whole input is scanned and written again.
+// The types of text are inferred from a sample, the rows of the first 1 MiB (infer.go). A later value that does not
+// fit is an error that names its line, unless its column may become wider: then the whole input is scanned and
+// written again.
 package intake

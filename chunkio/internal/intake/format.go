@@ -96,7 +96,7 @@ const maxWindow = 64 << 20
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
-		return unpackMembers(from)
+		return newMemberReader(from)
 	case "zst":
 		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -116,7 +116,7 @@ type memberReader struct {
 	from *bufio.Reader
 }
 
-func unpackMembers(from io.Reader) (io.ReadCloser, error) {
+func newMemberReader(from io.Reader) (io.ReadCloser, error) {
 	m := &memberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {

@@ -40,10 +40,10 @@ type gatherer struct {
 }
 
 // Nearly empty columns still take rows times columns cells. Up to emptyCells that is a matter of seconds; more are
-// refused if there are over emptyShare of them for every byte of the input.
+// refused if there are over maxEmptyPerByte of them for every byte of the input.
 const (
-	emptyCells = 1 << 26
-	emptyShare = 250
+	emptyCells      = 1 << 26
+	maxEmptyPerByte = 250
 )
 
 // leaf is a column of the file: a column of the table, or the keys or the values of a map.
@@ -195,7 +195,7 @@ func (g *gatherer) writeGroup(ctx context.Context) error {
 func (g *gatherer) reserveGroup() error {
 	g.groups++
 	d := len(g.columns)
-	for g.workers > 1 && g.opt.memoryNeeded(d, g.workers, g.groups) > g.opt.Memory {
+	for g.workers > 1 && g.opt.neededMemory(d, g.workers, g.groups) > g.opt.Memory {
 		g.slots <- struct{}{} // never released: this waits for a worker to finish its piece
 		g.surplusBatches++
 		g.workers--

@@ -31,7 +31,7 @@ func TestFootersAreCounted(t *testing.T) {
 					}
 					return group, short.Need
 				}
-				if held := opt.memoryNeeded(d, g.workers, group); held > memory {
+				if held := opt.neededMemory(d, g.workers, group); held > memory {
 					t.Fatalf("%d columns of %d bytes: %d workers at row group %d hold %d", d, memory, g.workers, group, held)
 				}
 			}

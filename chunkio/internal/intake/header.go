@@ -46,19 +46,19 @@ const (
 // readFirstRow judges the first row, or follows the option, and settles how the first rows of other files are read.
 func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options) error {
 	option, settled := opt.Header, opt.Settled
-	guess := judgement{named: true, sure: true}
+	guess := judgement{isNames: true, isSure: true}
 	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else there is nothing to judge
 		var err error
 		if guess, err = r.judgeFirstRow(first, end); err != nil {
 			return err
 		}
 	}
-	named := guess.named
+	named := guess.isNames
 	switch {
 	case option == headerYes, option == headerNo:
 		named = option == headerYes
 		if opt.Recorded {
-			r.doubtHeader(first, judgement{named, guess.sure && guess.named == named})
+			r.doubtHeader(first, judgement{named, guess.isSure && guess.isNames == named})
 		}
 	case option != "" && option != headerAuto:
 		return stream.Usagef("{header} %s: want auto, yes or no", option)
@@ -91,9 +91,9 @@ func (r *csvRows) readFirstRow(first []string, line int64, end int, opt Options)
 
 // readLikeFirstFile reads the first row of a further file like that of the first file.
 func (r *csvRows) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
-	alike := !guess.named || !guess.sure // as data
+	alike := !guess.isNames || !guess.isSure // as data
 	if settled.Named {
-		alike = guess.named && guess.sure || settled.isRepeatedIn(first)
+		alike = guess.isNames && guess.isSure || settled.isRepeatedIn(first)
 	}
 	if alike {
 		return settled.Named, nil
@@ -112,8 +112,8 @@ func (r *csvRows) doubtHeader(first []string, guess judgement) {
 		numbered[j] = "c" + strconv.Itoa(j)
 	}
 	switch {
-	case guess.sure:
-	case guess.named:
+	case guess.isSure:
+	case guess.isNames:
 		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as the names of the columns, %s; if it is data, of columns %s, give {header} no", r.name, firstFields(first), firstFields(numbered)))
 	default:
 		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as data, of columns %s; if it has their names, %s, give {header} yes", r.name, firstFields(numbered), firstFields(first)))

@@ -143,11 +143,11 @@ func parseFloat(s string) (float64, bool) {
 	if x, ok := format.ShortDecimal(s); ok {
 		return x, true
 	}
-	return parseSlowly(s)
+	return parseFloatSlowly(s)
 }
 
-// parseSlowly leaves numbers to strconv, except the spellings that only Go accepts: 0x1p-2, 1_000, nan.
-func parseSlowly(s string) (float64, bool) {
+// parseFloatSlowly leaves numbers to strconv, except the spellings that only Go accepts: 0x1p-2, 1_000, nan.
+func parseFloatSlowly(s string) (float64, bool) {
 	if len(s) == 0 {
 		return 0, false
 	}

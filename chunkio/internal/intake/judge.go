@@ -19,8 +19,8 @@ const maxJudged = 1 << 16
 
 // judgement is the reading of a first row.
 type judgement struct {
-	named bool
-	sure  bool
+	isNames bool
+	isSure  bool
 }
 
 func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
@@ -31,7 +31,7 @@ func (r *csvRows) judgeFirstRow(first []string, end int) (judgement, error) {
 	if err != nil {
 		return judgement{}, err
 	}
-	b := newBelow(first, &r.nulls)
+	b := newRowsBelow(first, &r.nulls)
 	in := r.newReader(p.data[min(end, len(p.data)):])
 	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // later reading reports the reason
 		if len(record) == fields {
@@ -54,7 +54,7 @@ const (
 )
 
 func classOf(s string, nulls *spellings) (class, Kind) {
-	if s = trimBlanks(s); nulls.hasText(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
+	if s = trimBlanks(s); nulls.isNull(s) || s == `\N` || s == "NaT" || isPunctuation(s) {
 		return absent, Unknown
 	}
 	switch k := kindOf(s); {
@@ -101,7 +101,7 @@ type columnBelow struct {
 	repeatsFirst int  // number of fields equal to the first row's
 }
 
-func newBelow(first []string, nulls *spellings) *rowsBelow {
+func newRowsBelow(first []string, nulls *spellings) *rowsBelow {
 	b := &rowsBelow{first: first, nulls: nulls, columns: make([]columnBelow, len(first)), class: make([]class, len(first)), kind: make([]Kind, len(first)), value: make([]float64, len(first))}
 	for j, s := range first {
 		b.class[j], b.kind[j] = classOf(s, nulls)
@@ -178,7 +178,7 @@ func shapeOf(s string) string {
 func repeatsValue(record []string, nulls *spellings) bool {
 	seen := make(map[string]bool, len(record))
 	for _, s := range record {
-		if s = trimBlanks(s); nulls.hasText(s) {
+		if s = trimBlanks(s); nulls.isNull(s) {
 			continue
 		}
 		if seen[s] {
@@ -223,7 +223,7 @@ func (b *rowsBelow) judgeNames() judgement {
 		}
 	}
 	if b.rows == 0 && numbers == 0 {
-		return judgement{named: true, sure: true}
+		return judgement{isNames: true, isSure: true}
 	}
 	names := 1.0
 	named := [classes]float64{word: 0.95, number: 0.1, timestamp: 0.1, boolean: 0.005} // shares among names
@@ -266,9 +266,9 @@ func (b *rowsBelow) judgeNames() judgement {
 		if typedColumns == 0 { // words over words, or numbers among them, need more evidence for names
 			sure = sure && names > 2*sureHeader && numbers == 0
 		}
-		return judgement{named: true, sure: sure && words > 0}
+		return judgement{isNames: true, isSure: sure && words > 0}
 	}
-	return judgement{sure: sure && inside && !even && typedColumns == 0}
+	return judgement{isSure: sure && inside && !even && typedColumns == 0}
 }
 
 // countingScore is the evidence for names if the row counts its columns: from 0, as pandas does, or from 1.

@@ -31,7 +31,7 @@ func (o Options) newLayout(isCSV bool) *Layout {
 	return l
 }
 
-func namesIn(columns []Column) []string {
+func listNames(columns []Column) []string {
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name
@@ -53,11 +53,11 @@ func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 		_, _ = text.Discard(len(mark)) // Peek has just returned these bytes
 	}
 	w := pathWalk{
-		decoder: jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
-		wanted:  make(map[string]bool, len(names)), pathsByName: make(map[string][][]Step, len(names)),
+		decoder:     jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true)),
+		wantedNames: make(map[string]bool, len(names)), pathsByName: make(map[string][][]Step, len(names)),
 	}
 	for _, name := range names {
-		w.wanted[name] = true
+		w.wantedNames[name] = true
 	}
 	for {
 		switch err := w.walkValue("", nil); {
@@ -72,7 +72,7 @@ func FindPaths(from io.Reader, names []string) (map[string][][]Step, error) {
 // pathWalk walks through values and notes the paths of the wanted names.
 type pathWalk struct {
 	decoder     *jsontext.Decoder
-	wanted      map[string]bool
+	wantedNames map[string]bool
 	pathsByName map[string][][]Step // by name
 }
 
@@ -84,7 +84,7 @@ func (w *pathWalk) walkValue(name string, steps []Step) error {
 			return err
 		}
 		known := func(path []Step) bool { return slices.Equal(path, steps) }
-		if w.wanted[name] && !slices.ContainsFunc(w.pathsByName[name], known) {
+		if w.wantedNames[name] && !slices.ContainsFunc(w.pathsByName[name], known) {
 			w.pathsByName[name] = append(w.pathsByName[name], steps)
 		}
 		return nil

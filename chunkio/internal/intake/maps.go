@@ -23,8 +23,8 @@ import (
 // RowsMap is the name of the map that whole rows form: the members of the objects themselves.
 const RowsMap = "values"
 
-// members counts the members of one object, or of the rows themselves.
-type members struct {
+// memberCounts counts the members of one object, or of the rows themselves.
+type memberCounts struct {
 	rows, entries                       int64 // objects, and their numbers in all
 	keys                                int   // different keys
 	keysTwoDoublingsAgo, keysAtDoubling int   // keys at the last two powers of two of the number of objects
@@ -32,7 +32,7 @@ type members struct {
 	hasNonNumbers                       bool  // some member is no number
 }
 
-func (m *members) addMember(row int64, isNew, isNumber bool) {
+func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
 	if m.last != row {
 		m.last = row
 		if m.rows++; m.rows&(m.rows-1) == 0 {
@@ -46,9 +46,9 @@ func (m *members) addMember(row int64, isNew, isNumber bool) {
 	}
 }
 
-// areData reports whether the keys are data: an object has few of them, and either new ones keep coming, or there are
-// enough to make columns next to empty. Below a thousand keys, columns cost little.
-func (m *members) areData() bool {
+// keysAreData reports whether the keys are data: an object has few of them, and either new ones keep coming, or there
+// are enough to make columns next to empty. Below a thousand keys, columns cost little.
+func (m *memberCounts) keysAreData() bool {
 	const (
 		fewestKeys, fewestRows = 1000, 16
 		manyKeys               = 4096
@@ -89,7 +89,7 @@ func mapName(object string) string {
 func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
-		if m.areData() || !m.hasNonNumbers && mapped != nil && mapped(mapName(object)) {
+		if m.keysAreData() || !m.hasNonNumbers && mapped != nil && mapped(mapName(object)) {
 			data[object] = true
 		}
 	}

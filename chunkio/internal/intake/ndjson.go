@@ -51,11 +51,11 @@ func newNDJSON(c cutter, opt Options) (*ndjsonRows, error) {
 	return r, nil
 }
 
-// member is called with every value of an object: its column's name, the length of the name's part for the enclosing
-// object or array, and its unquoted text if it is a string (quoted), else its JSON.
-type member func(name []byte, within int, value []byte, quoted bool) error
+// memberFunc is called with every value of an object: its column's name, the length of the name's part for the
+// enclosing object or array, and its unquoted text if it is a string (quoted), else its JSON.
+type memberFunc func(name []byte, within int, value []byte, quoted bool) error
 
-func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f member) error {
+func (r *ndjsonRows) eachObject(p piece, row func(line int64) error, f memberFunc) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(p.data), jsontext.AllowDuplicateNames(true))
 	line, counted := p.line, int64(0)
 	var name []byte
@@ -108,7 +108,7 @@ func (r *ndjsonRows) placeError(p piece, line int64, d *jsontext.Decoder, err er
 	return e
 }
 
-func walkMembers(d *jsontext.Decoder, name []byte, f member) error {
+func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func kindOfJSON(value []byte, quoted bool) Kind {
 
 // isMissing reports whether a value is spelled as missing, if spellings were given: JSON has its own null.
 func (r *ndjsonRows) isMissing(value []byte) bool {
-	return r.nulls.replacesUsual && len(value) > 0 && r.nulls.hasText(string(value))
+	return r.nulls.replacesUsual && len(value) > 0 && r.nulls.isNull(string(value))
 }
 
 func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
@@ -221,13 +221,13 @@ func (r *ndjsonRows) observePiece(p piece, o *columnObserver) error {
 		if isMember {
 			m := o.objects[string(object)]
 			if m == nil {
-				m = new(members)
+				m = new(memberCounts)
 				o.objects[string(object)] = m
 			}
-			m.addMember(o.rows, !place.met, isNumber)
+			m.addMember(o.rows, !place.seen, isNumber)
 		}
-		if !place.met {
-			place.met, place.object, place.isMember = true, string(object), isMember
+		if !place.seen {
+			place.seen, place.object, place.isMember = true, string(object), isMember
 		}
 		if c.Kind != Text {
 			c.addValue(kind, string(value), at)
@@ -318,7 +318,7 @@ func (r *ndjsonRows) parsePiece(p piece, columns []Column, b *batch) error {
 			b.setText(at, string(value))
 		default:
 			v, ok := parseField(c.Kind, string(value))
-			isMissing := !ok && c.typeRequested && r.nulls.hasText(string(value))
+			isMissing := !ok && c.typeRequested && r.nulls.isNull(string(value))
 			if times := c.Kind >= Date; !ok && !isMissing || !c.typeRequested && quoted != times {
 				return &misfit{column: c.Name, kind: c.Kind, value: string(value), typeRequested: c.typeRequested}
 			}

@@ -19,18 +19,18 @@ const npyMagic = "\x93NUMPY"
 // npyRows reads a NumPy array (format versions 1 to 3). In C order the rows follow each other; in Fortran order the
 // columns do, so the rows of a piece are read from many places.
 type npyRows struct {
-	from    io.Reader
-	at      io.ReaderAt // the same bytes; nil for a stream
-	name    string
-	goal    int
-	head    npyHeader
-	begin   int64 // start of the data
-	row     int64 // the next row
-	columns []Column
+	from      io.Reader
+	readerAt  io.ReaderAt // the same bytes; nil for a stream
+	name      string
+	goal      int
+	head      npyHeader
+	dataStart int64
+	row       int64 // the next row
+	columns   []Column
 }
 
 func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyRows, error) {
-	r := &npyRows{from: c.from, at: at, name: c.name, goal: c.goal}
+	r := &npyRows{from: c.from, readerAt: at, name: c.name, goal: c.goal}
 	if err := r.readHeader(c.maxRow); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
 			return nil, err
@@ -78,7 +78,7 @@ func (r *npyRows) readHeader(most int) error {
 	if _, err := io.ReadFull(r.from, text); err != nil {
 		return errors.New("the header ends early")
 	}
-	r.begin = int64(len(start) + len(size) + len(text))
+	r.dataStart = int64(len(start) + len(size) + len(text))
 	head := string(text)
 	if major < 3 { // in Latin-1
 		runes := make([]rune, len(text))
@@ -136,14 +136,14 @@ func (r *npyRows) nextPiece(room []byte) (piece, error) {
 	p := piece{line: r.row, rows: int(rows), data: format.Sized(room, int(rows*r.head.size))}
 	if !r.head.fortran {
 		if n, err := io.ReadFull(r.from, p.data); err != nil {
-			return p, r.readError(err, r.row+int64(n)/max(r.head.size, 1))
+			return p, r.errReadFailed(err, r.row+int64(n)/max(r.head.size, 1))
 		}
 	} else {
 		each := r.head.fields[0].size
 		for j := range r.columns {
-			at := r.begin + (int64(j)*r.head.rows+r.row)*each
-			if err := format.ReadAt(r.at, p.data[int64(j)*rows*each:][:rows*each], at); err != nil {
-				return p, r.readError(err, r.row)
+			at := r.dataStart + (int64(j)*r.head.rows+r.row)*each
+			if err := format.ReadAt(r.readerAt, p.data[int64(j)*rows*each:][:rows*each], at); err != nil {
+				return p, r.errReadFailed(err, r.row)
 			}
 		}
 	}
@@ -151,8 +151,8 @@ func (r *npyRows) nextPiece(room []byte) (piece, error) {
 	return p, nil
 }
 
-// readError names the row at which the data end early.
-func (r *npyRows) readError(err error, row int64) error {
+// errReadFailed names the row at which the data end early.
+func (r *npyRows) errReadFailed(err error, row int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		e := stream.Dataf(r.name, "the data end in row %d of the %d that the header tells: is the file cut off?", row, r.head.rows)
 		return e

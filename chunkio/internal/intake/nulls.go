@@ -48,8 +48,8 @@ func NumbersAmong(list []string) (numbers []float64) {
 	return numbers
 }
 
-// hasText reports whether a field without blanks around it is missing.
-func (n *spellings) hasText(s string) bool {
+// isNull reports whether a field without blanks around it is missing.
+func (n *spellings) isNull(s string) bool {
 	if !n.replacesUsual {
 		return slices.Contains(usualSpellings, s)
 	}

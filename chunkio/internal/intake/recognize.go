@@ -100,7 +100,7 @@ func countRecords(lines []byte, whole bool) (rows int, alike bool) {
 			continue
 		}
 		for j, s := range record {
-			if s = trimBlanks(s); nulls.hasText(s) {
+			if s = trimBlanks(s); nulls.isNull(s) {
 				continue
 			}
 			if k := kindOf(s); k.isWhole() || k == Float {

@@ -29,7 +29,7 @@ type rows interface {
 
 // jsonPlace is the position of a column in JSON.
 type jsonPlace struct {
-	met      bool   // found in these rows
+	seen     bool   // found in these rows
 	object   string // or array, that contains it
 	isMember bool   // of an object
 }
@@ -39,17 +39,17 @@ type columnObserver struct {
 	columns      []Column
 	index        map[string]int
 	rows         int64
-	nullsFound   []string     // spellings of missing values
-	turnedToText map[int]turn // by column: the text that made a column of another kind text
-	nameBytes    int          // bytes of the names of columns found by observing
+	nullsFound   []string             // spellings of missing values
+	turnedToText map[int]turningValue // by column: the text that made a column of another kind text
+	nameBytes    int                  // bytes of the names of columns found by observing
 
-	objects map[string]*members // of JSON, by name
-	places  []jsonPlace         // by column
-	maps    map[string]int      // the columns that are maps, by their objects
+	objects map[string]*memberCounts // of JSON, by name
+	places  []jsonPlace              // by column
+	maps    map[string]int           // the columns that are maps, by their objects
 }
 
 func newObserver(columns []Column) *columnObserver {
-	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*members{}, maps: mapColumns(columns)}
+	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*memberCounts{}, maps: mapColumns(columns)}
 	o.places = make([]jsonPlace, len(columns))
 	for j, c := range columns {
 		o.index[c.Name] = j
@@ -97,9 +97,9 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	case !ok:
 		return t, err
 	case mismatch.typeRequested && mismatch.kind != Local: // times may still turn out to have zones
-		return nil, mismatch.withPlace(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
+		return nil, mismatch.errAtLine(in.Name, stream.Textf("correct the value, or give the column another type with {types}"))
 	case in.Once:
-		return nil, mismatch.withPlace(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", mismatch.orNullRemedy()))
+		return nil, mismatch.errAtLine(in.Name, stream.Textf("save it to a file first: types are looked for in all of it then; or give the column's type with {types}%v", mismatch.nullValueRemedy()))
 	}
 	wider, turned, err := observeAll(ctx, in, columns, opt)
 	if err != nil {
@@ -110,7 +110,7 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	}
 	t, _, err = writeOnce(ctx, in, out, wider, opt)
 	if mismatch, ok := errors.AsType[*misfit](err); ok {
-		return nil, mismatch.withPlace(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", mismatch.orNullRemedy()))
+		return nil, mismatch.errAtLine(in.Name, stream.Textf("correct the value, or leave it empty or NA where it is missing, or read the column as text with {text}%v", mismatch.nullValueRemedy()))
 	}
 	if err == nil {
 		t.explainTurned(in.Name, columns, turned)
@@ -118,8 +118,8 @@ func Write(ctx context.Context, in Input, out Output, opt Options) (*Table, erro
 	return t, err
 }
 
-// orNullRemedy adds to a remedy that the value may stand for a missing one.
-func (m *misfit) orNullRemedy() stream.Text {
+// nullValueRemedy adds to a remedy that the value may stand for a missing one.
+func (m *misfit) nullValueRemedy() stream.Text {
 	const longest = 20
 	v := trimBlanks(m.value)
 	if m.noSuchColumn || v == "" || len(v) > longest {
@@ -128,7 +128,7 @@ func (m *misfit) orNullRemedy() stream.Text {
 	return stream.Textf("; where %q stands for a missing value, give {null-values} %s", v, NullsWith(nil, v))
 }
 
-func (m *misfit) withPlace(path string, remedy stream.Text) error {
+func (m *misfit) errAtLine(path string, remedy stream.Text) error {
 	e := stream.Dataf(path, "line %d: %w", m.line, m)
 	e.Column, e.Remedy = m.column, remedy
 	return e
@@ -136,7 +136,7 @@ func (m *misfit) withPlace(path string, remedy stream.Text) error {
 
 // observeAll reads all of the input to find the kinds of its columns. A column that was not text in the sample
 // becomes text only if the options allow it.
-func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turn, err error) {
+func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turningValue, err error) {
 	seen := newObserver(sample)
 	err = withRows(in, opt, func(r rows, _ hash.Hash64) error {
 		for n := 0; ; n++ {
@@ -168,7 +168,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 		}
 	}
 	if mismatch, ok := errors.AsType[*misfit](err); ok {
-		err = mismatch.withPlace(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
+		err = mismatch.errAtLine(in.Name, stream.Textf("write objects with keys of their own as numbers alone, or keep the keys to few"))
 	}
 	if in.Format == NDJSON {
 		seen.columns = withoutParents(seen.withMaps(opt.Mapped))
@@ -221,14 +221,14 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 		}
 		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.guessDoubts(written), mapDoubts(written, opt.Mapped))
 		if t.Layout != nil && t.Layout.Separator != 0 {
-			t.Layout.Names = namesIn(written)
+			t.Layout.Names = listNames(written)
 		}
 		if len(written) == 0 {
 			return errNoColumn(in.Name, about.LeftOut)
 		}
 		if read := min(in.Bytes, sampleBytes); in.Format == NDJSON && read > 0 {
 			perByte := int64(len(written)) * about.Sample / read
-			if perByte > emptyShare && perByte > emptyCells/in.Bytes {
+			if perByte > maxEmptyPerByte && perByte > emptyCells/in.Bytes {
 				return errMostlyEmpty(in.Name, len(written))
 			}
 		}
@@ -246,7 +246,7 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 		if err := g.finishFile(); err != nil {
 			return err
 		}
-		need := opt.memoryNeeded(len(written), g.workers, g.groups)
+		need := opt.neededMemory(len(written), g.workers, g.groups)
 		t.Memory = min(need+need/2, opt.Memory) // with garbage, if the limit is far
 		t.Rows, t.Bytes, t.Digest, t.Least = g.file.Rows, g.file.Offset, digest.Sum64(), opt.leastMemory(len(written), g.groups)
 		return nil
@@ -255,7 +255,7 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 }
 
 func errMostlyEmpty(path string, columns int) error {
-	e := stream.Dataf(path, "the rows have %d columns, nearly all of them empty, with more than %d cells for every byte of the text: keys of objects are data", columns, emptyShare)
+	e := stream.Dataf(path, "the rows have %d columns, nearly all of them empty, with more than %d cells for every byte of the text: keys of objects are data", columns, maxEmptyPerByte)
 	e.Remedy = stream.PlainText("write such objects as arrays of keys and values; those of numbers alone are read as a map, if their keys keep growing")
 	return e
 }
@@ -273,7 +273,7 @@ func errNoColumn(path string, leftOut []stream.LeftOut) error {
 // Options.Threads.
 func (o Options) affordableWorkers(d int) int {
 	threads := max(o.Threads, 1)
-	for threads > 1 && o.memoryNeeded(d, threads, 1) > o.Memory {
+	for threads > 1 && o.neededMemory(d, threads, 1) > o.Memory {
 		threads--
 	}
 	return threads
@@ -282,7 +282,7 @@ func (o Options) affordableWorkers(d int) int {
 // leastMemory is the smallest limit within which one worker writes this number of row groups.
 func (o Options) leastMemory(d, groups int) int64 {
 	o.Memory = 0
-	for need := o.memoryNeeded(d, 1, groups); need > o.Memory; need = o.memoryNeeded(d, 1, groups) {
+	for need := o.neededMemory(d, 1, groups); need > o.Memory; need = o.neededMemory(d, 1, groups) {
 		o.Memory = need
 	}
 	return o.Memory
@@ -291,14 +291,14 @@ func (o Options) leastMemory(d, groups int) int64 {
 // checkMemory refuses a number of row groups that do not fit even with one worker; the error asks for room for the
 // row groups ahead too.
 func (o Options) checkMemory(d, groups, ahead int) error {
-	if o.memoryNeeded(d, 1, groups) <= o.Memory {
+	if o.neededMemory(d, 1, groups) <= o.Memory {
 		return nil
 	}
 	return &stream.MemoryError{What: "reading rows", Need: o.leastMemory(d, max(groups, ahead)), Limit: o.Memory}
 }
 
-// memoryNeeded bounds the memory of writing row groups of d columns.
-func (o Options) memoryNeeded(d, threads, groups int) int64 {
+// neededMemory bounds the memory of writing row groups of d columns.
+func (o Options) neededMemory(d, threads, groups int) int64 {
 	const perText = 6 // bytes of a piece and its cells, for each byte of text
 	footer := writer.FooterBytes(int64(d), int64(d), o.names, int64(groups))
 	return cellBytes*int64(d)*int64(groupRows(d)) + footer + perText*int64(threads+4)*o.pieceBytes() + encodingBytes + int64(threads)*writer.WorkerBytes
@@ -377,7 +377,7 @@ func (g *gatherer) gatherRows(ctx context.Context, r rows) error {
 			}
 			g.bytesRead += int64(len(w.piece.data))
 			g.cellCount += int64(w.batch.rows) * int64(len(g.columns))
-			if g.cellCount > emptyCells && g.cellCount > emptyShare*g.bytesRead {
+			if g.cellCount > emptyCells && g.cellCount > maxEmptyPerByte*g.bytesRead {
 				return errMostlyEmpty(g.name, len(g.columns))
 			}
 			if err := g.addBatch(ctx, w.batch); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// turn is the value that has turned a column of other values into text.
-type turn struct {
+// turningValue is the value that has turned a column of other values into text.
+type turningValue struct {
 	line  int64
 	value string
 }
@@ -22,14 +22,14 @@ func (o *columnObserver) turnText(j int, before Kind, line int64, value string) 
 		return
 	}
 	if o.turnedToText == nil {
-		o.turnedToText = map[int]turn{}
+		o.turnedToText = map[int]turningValue{}
 	}
-	o.turnedToText[j] = turn{line, strings.Clone(value)}
+	o.turnedToText[j] = turningValue{line, strings.Clone(value)}
 }
 
 // textSummary summarizes the sample's values in a column of text.
 type textSummary struct {
-	first       turn // the first that is no number
+	first       turningValue // the first that is no number
 	numbers     int
 	texts       int
 	textsDiffer bool // texts differ
@@ -49,7 +49,7 @@ func (r *csvRows) explainTexts(p piece) error {
 			if !isText(r.columns[j]) {
 				continue
 			}
-			if r.nulls.hasText(s) {
+			if r.nulls.isNull(s) {
 				r.nullsFound = addNullSpelling(r.nullsFound, s)
 			} else {
 				seen[j].addText(line, s)
@@ -79,7 +79,7 @@ func (t *textSummary) addText(line int64, s string) {
 		return
 	}
 	if t.texts++; t.texts == 1 {
-		t.first = turn{line, strings.Clone(s)}
+		t.first = turningValue{line, strings.Clone(s)}
 	}
 	t.textsDiffer = t.textsDiffer || s != t.first.value
 	if t.texts > maxFormed {
@@ -163,7 +163,7 @@ func firstTexts(columns []int, seen []textSummary) (values []string) {
 }
 
 // String returns the place and the value.
-func (t turn) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
+func (t turningValue) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
 
 func shortText(s string) string {
 	const most = 40
@@ -251,7 +251,7 @@ func formOfNumber(s string) string {
 }
 
 // explainTurned explains the columns that values after the sample have turned into text.
-func (t *Table) explainTurned(name string, sample []Column, turned map[int]turn) {
+func (t *Table) explainTurned(name string, sample []Column, turned map[int]turningValue) {
 	for j, c := range t.Columns {
 		at, ok := turned[j]
 		if !ok || c.Kind != Text || j >= len(sample) || sample[j].Kind == Text {

@@ -177,7 +177,7 @@ func (c *codecs) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
 type bitReader struct {
 	r        *bufferReader
 	usedBits int // bits already used of the first byte of buf; 0: it holds no byte
-	buf      []byte
+	bytes    []byte
 }
 
 // openBits begins at bit from; all bits before to must exist.
@@ -186,9 +186,9 @@ func (b *bodyReader) openBits(buf buffer, from, to int64) (*bitReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &bitReader{r: r, buf: make([]byte, 1, 1+(min(to-from, tileValues)+7)/8+1)}
+	t := &bitReader{r: r, bytes: make([]byte, 1, 1+(min(to-from, tileValues)+7)/8+1)}
 	if t.usedBits = int(from % 8); t.usedBits > 0 {
-		if err := r.readFull(t.buf[:1]); err != nil {
+		if err := r.readFull(t.bytes[:1]); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -204,21 +204,21 @@ func (t *bitReader) eachBit(n int, want byte, f func(i int)) error {
 			carriedBytes = 1
 		}
 		bytes := (t.usedBits + k + 7) / 8
-		if cap(t.buf) < bytes {
-			t.buf = append(make([]byte, 0, bytes), t.buf[:carriedBytes]...)
+		if cap(t.bytes) < bytes {
+			t.bytes = append(make([]byte, 0, bytes), t.bytes[:carriedBytes]...)
 		}
-		t.buf = t.buf[:bytes]
-		if err := t.r.readFull(t.buf[carriedBytes:]); err != nil {
+		t.bytes = t.bytes[:bytes]
+		if err := t.r.readFull(t.bytes[carriedBytes:]); err != nil {
 			return err
 		}
 		for i := range k {
-			if at := t.usedBits + i; t.buf[at/8]>>(at%8)&1 == want {
+			if at := t.usedBits + i; t.bytes[at/8]>>(at%8)&1 == want {
 				f(done + i)
 			}
 		}
 		end := t.usedBits + k
 		if t.usedBits = end % 8; t.usedBits > 0 {
-			t.buf[0] = t.buf[bytes-1]
+			t.bytes[0] = t.bytes[bytes-1]
 		}
 		done += k
 	}

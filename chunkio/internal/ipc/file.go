@@ -54,12 +54,12 @@ type block struct {
 func Open(in format.Input, memory int64) (*File, error) {
 	f := &File{in: in, memory: memory, dicts: map[int64]*numberDictionary{}, texts: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := f.loadMetadata(); err != nil {
-		return nil, placeWhole(in.Name(), err)
+		return nil, placeWholeError(in.Name(), err)
 	}
 	return f, nil
 }
 
-func placeWhole(path string, err error) error {
+func placeWholeError(path string, err error) error {
 	return (&group{path: path, index: -1}).placeError(err)
 }
 
@@ -237,10 +237,10 @@ func (f *File) readBatches() error {
 			c.addNulls(&g.batch, f.dicts, f.texts)
 			c.Packed = max(c.Packed, format.Bytes(g.columnExtents(c)))
 			if c.valueField != nil {
-				c.Scratch = max(c.Scratch, c.scratchFor(&g.batch))
+				c.Scratch = max(c.Scratch, c.decodeScratch(&g.batch))
 			}
 			if c.textField != nil {
-				c.TextScratch = max(c.TextScratch, c.textScratchFor(&g.batch))
+				c.TextScratch = max(c.TextScratch, c.textDecodeScratch(&g.batch))
 			}
 		}
 		recheck := total <= widthCheckRows && !format.IsFar(f.in)
@@ -269,7 +269,7 @@ func (f *File) openGroup(i int) (*group, error) {
 	if err != nil {
 		return nil, g.placeError(err)
 	}
-	g.body, g.at = f.bodyReader(&g.batch, at), at
+	g.body, g.bodyStart = f.bodyReader(&g.batch, at), at
 	return g, nil
 }
 

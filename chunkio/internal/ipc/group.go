@@ -20,15 +20,15 @@ func errRefused(format string, args ...any) error { return refusal{fmt.Errorf(fo
 // group is one record batch. It reads its buffers on demand, a tile at a time, so it holds nothing but its metadata
 // (16 bytes an array, 16 a buffer).
 type group struct {
-	path     string
-	index    int          // of the batch
-	firstRow func() int64 // row of the file at which the group begins
-	schema   *schema
-	batch    batch
-	body     *bodyReader
-	at       int64 // start of the body in the file
-	dicts    map[int64]*numberDictionary
-	texts    map[int64]*textDictionary
+	path      string
+	index     int          // of the batch
+	firstRow  func() int64 // row of the file at which the group begins
+	schema    *schema
+	batch     batch
+	body      *bodyReader
+	bodyStart int64 // in the file
+	dicts     map[int64]*numberDictionary
+	texts     map[int64]*textDictionary
 }
 
 var _ format.Group = (*group)(nil)
@@ -111,7 +111,7 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 		for i := range buffers {
 			if at := g.batch.bufferAt(f, i); at < len(g.batch.buffers) {
 				b := g.batch.buffers[at]
-				all = append(all, format.Extent{At: g.at + b.offset, Size: b.length})
+				all = append(all, format.Extent{At: g.bodyStart + b.offset, Size: b.length})
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (g *group) placeValueError(c *column, row int64, err error, remedy stream.T
 	return e
 }
 
-func (g *group) checkRead(ctx context.Context, l int, from, to int64) (*column, error) {
+func (g *group) checkRows(ctx context.Context, l int, from, to int64) (*column, error) {
 	c := &g.schema.columns[l]
 	if c.valueField == nil {
 		return nil, g.placeValueError(c, -1, errors.New(c.Why), stream.Text{})
@@ -160,7 +160,7 @@ func (g *group) checkRead(ctx context.Context, l int, from, to int64) (*column, 
 // Decode implements format.Group.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	defer g.body.addDecodeTime(time.Now())
-	c, err := g.checkRead(ctx, l, from, to)
+	c, err := g.checkRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	return nil
 }
 
-func (c *column) scratchFor(b *batch) int64 {
+func (c *column) decodeScratch(b *batch) int64 {
 	need := 8 * int64(max(c.Width, 0))
 	for _, f := range c.arrayFields() {
 		bits := f.bits

@@ -163,7 +163,7 @@ func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *form
 
 func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	defer g.body.addDecodeTime(time.Now())
-	c, err := g.checkRead(ctx, l, from, to)
+	c, err := g.checkRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// numbersTo converts the len(dst) little-endian numbers of an Arrow array in raw: integers beyond 2^53 rounded to
+// convertNumbers converts the len(dst) little-endian numbers of an Arrow array in raw: integers beyond 2^53 rounded to
 // nearest, decimals to the float64 nearest their decimal value. It does not handle bools, which are bits.
-func (f *field) numbersTo(dst []float64, raw []byte) {
+func (f *field) convertNumbers(dst []float64, raw []byte) {
 	le := binary.LittleEndian
 	switch size := f.bits / 8; {
 	case f.kind == arrowDecimal:
@@ -30,14 +30,14 @@ func (f *field) numbersTo(dst []float64, raw []byte) {
 			dst[i] = format.Half(le.Uint16(raw[2*i:]))
 		}
 	case f.signed:
-		integersTo[int8, int16, int32, int64](dst, raw, size)
+		convertIntegers[int8, int16, int32, int64](dst, raw, size)
 	default:
-		integersTo[uint8, uint16, uint32, uint64](dst, raw, size)
+		convertIntegers[uint8, uint16, uint32, uint64](dst, raw, size)
 	}
 }
 
-// integersTo converts integers of size bytes: T1 to T8 are the types of 1 to 8 bytes.
-func integersTo[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
+// convertIntegers converts integers of size bytes: T1 to T8 are the types of 1 to 8 bytes.
+func convertIntegers[T1 int8 | uint8, T2 int16 | uint16, T4 int32 | uint32, T8 int64 | uint64](dst []float64, raw []byte, size int) {
 	le := binary.LittleEndian
 	switch size {
 	case 1:

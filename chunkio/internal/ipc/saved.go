@@ -48,7 +48,7 @@ const headBytes = 8
 func OpenStream(in format.Input, memory int64) (*File, error) {
 	s := &savedStream{Input: in}
 	if err := s.indexMessages(memory); err != nil {
-		return nil, placeWhole(in.Name(), err)
+		return nil, placeWholeError(in.Name(), err)
 	}
 	return Open(s, memory)
 }

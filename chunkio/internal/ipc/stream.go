@@ -46,7 +46,7 @@ type Stream struct {
 func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error) {
 	s := &Stream{r: bufio.NewReaderSize(r, 1<<16), memory: memory, dicts: map[int64]*numberDictionary{}, keepTexts: texts, labels: map[int64]*textDictionary{}, codecs: &codecs{}}
 	if err := s.readStart(forSchema); err != nil {
-		return nil, placeWhole(StreamName, err)
+		return nil, placeWholeError(StreamName, err)
 	}
 	return s, nil
 }
@@ -105,9 +105,9 @@ func (s *Stream) readStart(forSchema int64) error {
 	s.schema.settleWidths()
 	for i := range s.schema.columns {
 		c := &s.schema.columns[i]
-		c.Scratch = c.scratchFor(s.schema.largestBatch(s.codec))
+		c.Scratch = c.decodeScratch(s.schema.largestBatch(s.codec))
 		if c.textField != nil {
-			c.TextScratch = c.textScratchFor(s.schema.largestBatch(s.codec))
+			c.TextScratch = c.textDecodeScratch(s.schema.largestBatch(s.codec))
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (g *group) openBytes(r *textReader, from, to int64) error {
 		defer b.close()
 		raw := make([]byte, width)
 		err = b.readFull(raw)
-		return offsetAt(raw), err
+		return decodeOffset(raw), err
 	}
 	first, err := end(from)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *group) openBytes(r *textReader, from, to int64) error {
 	return nil
 }
 
-func offsetAt(raw []byte) int64 {
+func decodeOffset(raw []byte) int64 {
 	if len(raw) == 4 {
 		return int64(int32(binary.LittleEndian.Uint32(raw)))
 	}
@@ -146,7 +146,7 @@ func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 		if _, err := io.ReadFull(r.offsetsAhead, r.raw); err != nil {
 			return 0, errDataShort(err)
 		}
-		next := offsetAt(r.raw)
+		next := decodeOffset(r.raw)
 		n := next - r.lastOffset
 		if n < 0 {
 			return 0, fmt.Errorf("offset %d after %d", next, r.lastOffset)

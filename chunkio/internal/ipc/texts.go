@@ -124,8 +124,8 @@ func (g *group) plainTexts(ctx context.Context, f *field, from, to int64, emit f
 	return nil
 }
 
-// textScratchFor bounds the memory of DecodeTexts for a batch, without dictionaries, or of reading one.
-func (c *column) textScratchFor(b *batch) int64 {
+// textDecodeScratch bounds the memory of DecodeTexts for a batch, without dictionaries, or of reading one.
+func (c *column) textDecodeScratch(b *batch) int64 {
 	n := b.nodes[c.textField.node].length
 	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratch(b.codec, n/8)
 	if size := int64(c.textField.fixedSize()); size > 0 || c.textField.kind == arrowBool {

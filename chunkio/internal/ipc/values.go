@@ -124,7 +124,7 @@ func (r *numberReader) decodeTile(dst []float64) error {
 		if err := r.bytes.readFull(r.raw); err != nil {
 			return err
 		}
-		r.field.numbersTo(dst, r.raw)
+		r.field.convertNumbers(dst, r.raw)
 	}
 	if r.valid != nil {
 		if err := r.valid.eachBit(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {

@@ -17,12 +17,12 @@ func AnnotationPath(path ...string) string { return strings.Join(path, "\x00") }
 // Annotations returns the annotations of a schema node and of all nodes below it, for a copy of the node with this
 // name at the top level; nil if there are none.
 func (f *File) Annotations(n schema.Node, name string) Annotations {
-	if len(f.foot.strange) == 0 {
+	if len(f.footer.strange) == 0 {
 		return nil
 	}
 	found := Annotations{}
 	eachPath(n, name, func(path string, n schema.Node) {
-		if strange := f.foot.strange[n]; strange != nil {
+		if strange := f.footer.strange[n]; strange != nil {
 			found[path] = strange.annotation
 		}
 	})

@@ -15,7 +15,7 @@ import (
 // Bounds implements format.Bounded with the statistics of a column chunk.
 func (f *File) Bounds(g, l int) (b format.Bounds) {
 	col := &f.columns[l]
-	m := &f.foot.groups[g].chunks[col.index]
+	m := &f.footer.groups[g].chunks[col.index]
 	b = format.Bounds{Rows: f.rows[g], Nulls: -1}
 	if col.def == 0 {
 		b.Nulls = 0
@@ -26,7 +26,7 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	if n := m.nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
 		b.Nulls = n // in a list, a null may be the whole list or an element
 	}
-	s := parseStatistics(f.foot.rawFooter, m.statistics)
+	s := parseStatistics(f.footer.rawFooter, m.statistics)
 	low, high := s.low, s.high
 	if !f.hasTypeOrder(col) {
 		// If the footer does not state the order, these fields mean nothing. Their predecessors were written in the
@@ -59,7 +59,7 @@ func boundsCross(c *column, low, high format.Bound) bool {
 // hasTypeOrder reports whether the footer states that the column's bounds are in the order of its type; the library
 // takes this for granted.
 func (f *File) hasTypeOrder(c *column) bool {
-	return c.index < len(f.foot.hasTypeOrder) && f.foot.hasTypeOrder[c.index]
+	return c.index < len(f.footer.hasTypeOrder) && f.footer.hasTypeOrder[c.index]
 }
 
 func (c *column) hasSignedOrder() bool {

@@ -15,7 +15,7 @@ const (
 // addRemedy adds a remedy to a data error that has none; errors of the input stay as they are.
 func addRemedy(err error, remedy string) error {
 	d, ok := errors.AsType[*stream.DataError](err)
-	if !ok || d.Remedy.Format != "" || readError(err) != nil {
+	if !ok || d.Remedy.Format != "" || inputError(err) != nil {
 		return err
 	}
 	advised := *d

@@ -64,7 +64,7 @@ func (g *rowGroup) DecodeAll(ctx context.Context, leaves []format.Decoding, from
 }
 
 func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst [][]float64, buf *scratch) error {
-	lf, col := &g.file.leaf[l], &g.file.columns[l]
+	lf, col := &g.file.leaves[l], &g.file.columns[l]
 	return g.guardDecoding(lf, from, to, buf, func() error {
 		if lf.Why != "" || len(dst) != lf.Width {
 			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
@@ -138,17 +138,17 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 // DecodeTextKeys implements format.TextKeyed. It asks for the number of each key in a dictionary once.
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
 	at, ok := g.file.entries[l]
-	if !ok || !g.file.leaf[l].TextKeys {
-		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaf[l].Name)
+	if !ok || !g.file.leaves[l].TextKeys {
+		return g.file.placeError(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
-	lf, col := &g.file.leaf[at], g.file.columns[at]
+	lf, col := &g.file.leaves[at], g.file.columns[at]
 	if why := g.file.whyUndecodable(g.number, &col); why != "" {
 		return g.file.placeError(errors.New(why), g.number, lf.Name)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		encodings := g.file.foot.groups[g.number].chunks[col.index].encodings
+		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntries(&col, buf)
 		row, err := g.seekRow(e, at, from)
@@ -156,7 +156,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 			return err
 		}
 		var known []float64 // of the dictionary's keys; NaN: not asked for yet
-		e.numbers = func(found []float64) {
+		e.replaceTexts = func(found []float64) {
 			for len(known) < t.Fixed {
 				known = append(known, math.NaN())
 			}
@@ -179,7 +179,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 }
 
 func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
-	lf, col := &g.file.leaf[l], &g.file.columns[l]
+	lf, col := &g.file.leaves[l], &g.file.columns[l]
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		if !lf.List || lf.Refused || col.kind == notNumber {
@@ -223,7 +223,7 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 }
 
 func (g *rowGroup) startEntries(col *column, buf *scratch) *entries {
-	buf.pages = g.file.startPages(g.number, col, buf)
+	buf.pages = g.file.newChunkPages(g.number, col, buf)
 	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}
 	return &buf.entries
 }
@@ -240,10 +240,10 @@ func (g *rowGroup) seekEntries(e *entries, l int, from, to int64) error {
 	}
 	first, last := 0, len(marks)
 	for i, m := range marks {
-		if m.seen <= from {
+		if m.entriesBefore <= from {
 			first = i
 		}
-		if m.seen >= to {
+		if m.entriesBefore >= to {
 			last = min(last, i)
 		}
 	}

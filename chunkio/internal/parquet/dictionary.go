@@ -29,7 +29,7 @@ func usesDictionary(e parquet.Encoding) bool {
 // startPage moves to the indices of the next page (one byte of width, then runs) and skips the first ones. The page
 // was checked.
 func (d *dictionary) startPage(indices []byte, skip int) error {
-	d.index = hybrid{b: indices[1:], width: int(indices[0])}
+	d.index = hybrid{rest: indices[1:], width: int(indices[0])}
 	return d.index.skip(skip)
 }
 

@@ -25,14 +25,14 @@ type entries struct {
 	noNulls  bool  // none of the remaining entries is null
 	def, rep hybrid
 
-	numbers func(found []float64) // replaces the numbers of texts by the numbers of a list; nil for other columns
+	replaceTexts func(found []float64) // replaces the numbers of texts by the numbers of a list; nil for other columns
 }
 
 // unevenError reports an entry that does not belong to a whole list of the expected width.
 type unevenError struct {
-	entry  int64
-	length int  // length of the list; -1 for a null one
-	longer bool // the list continues after the entries read last
+	entry     int64
+	length    int  // length of the list; -1 for a null one
+	continues bool // the list continues after the entries read last
 }
 
 func (e *unevenError) Error() string { return fmt.Sprintf("a list of %d values", e.length) }
@@ -49,7 +49,7 @@ func (e *entries) nextPage(ctx context.Context) error {
 			return err
 		case !more:
 			return errors.New("column chunk ends before the row group's last row")
-		case e.pages.seen+int64(e.pages.header.Values) <= e.pos && !e.col.hasChainedPages():
+		case e.pages.entriesBefore+int64(e.pages.header.Values) <= e.pos && !e.col.hasChainedPages():
 			e.pages.skipPage()
 			continue
 		}
@@ -71,11 +71,11 @@ func (e *entries) startPage(p *page) (err error) {
 	if p.header.Encoding == parquet.Encodings.DeltaByteArray && e.col.independentPages {
 		return errors.New("the page is encoded DELTA_BYTE_ARRAY, which the footer does not tell")
 	}
-	skip := min(int(e.pos-p.first), p.header.Values)
+	skip := min(int(e.pos-p.entriesBefore), p.header.Values)
 	present := skip
 	e.left, e.noNulls = p.header.Values-skip, p.present == p.header.Values
-	e.def = hybrid{b: p.def, width: levelWidth(e.col.def)}
-	e.rep = hybrid{b: p.rep, width: levelWidth(e.col.rep)}
+	e.def = hybrid{rest: p.def, width: levelWidth(e.col.def)}
+	e.rep = hybrid{rest: p.rep, width: levelWidth(e.col.rep)}
 	if e.col.rep > 0 {
 		if err := e.rep.skip(skip); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (e *entries) describeLength(ctx context.Context, u *unevenError, from int64
 	if u.length < 0 {
 		return "a null list"
 	}
-	if u.longer {
+	if u.continues {
 		more, whole := e.countRestOfList(ctx)
 		if u.length += more; !whole {
 			return fmt.Sprintf("a list of %d values or more", u.length)
@@ -255,8 +255,8 @@ func (e *entries) readLists(ctx context.Context, row, from, to int64, dst *forma
 		if err := e.values.readValues(found); err != nil {
 			return err
 		}
-		if e.numbers != nil {
-			e.numbers(found)
+		if e.replaceTexts != nil {
+			e.replaceTexts(found)
 		}
 		for i, d := range levels {
 			if reps[i] != 0 && row < 0 {

@@ -21,14 +21,14 @@ import (
 
 // File is an open Parquet file.
 type File struct {
-	in      format.Input
-	foot    *footer
-	leaf    []format.Leaf
-	visible int         // number of leaves; the keys and values of maps follow them
-	columns []column    // of the leaves, by leaf
-	entries map[int]int // by map: index of the leaf of its keys, which its values follow
-	rows    []int64     // of the row groups
-	pool    *sync.Pool  // of *scratch
+	in        format.Input
+	footer    *footer
+	leaves    []format.Leaf
+	leafCount int         // number of leaves; the keys and values of maps follow them
+	columns   []column    // of the leaves, by leaf
+	entries   map[int]int // by map: index of the leaf of its keys, which its values follow
+	rows      []int64     // of the row groups
+	pool      *sync.Pool  // of *scratch
 }
 
 // Open reads and checks the footer of in, in at most memory bytes. in is closed with the file, or by the caller if
@@ -38,31 +38,31 @@ func Open(in format.Input, memory int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{in: in, foot: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
+	f := &File{in: in, footer: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
 	// The metadata is a tree of pointers that a damaged file may leave nil.
 	err = format.Guard(func() error {
 		if err := f.checkGroups(); err != nil {
 			return err
 		}
 		flat := flattenSchema(foot)
-		f.leaf, f.columns = flat.leaves, flat.columns
-		f.visible, f.entries = len(f.leaf), map[int]int{}
-		for i := range f.visible {
+		f.leaves, f.columns = flat.leaves, flat.columns
+		f.leafCount, f.entries = len(f.leaves), map[int]int{}
+		for i := range f.leafCount {
 			if inner := flat.entries[i]; inner != nil {
-				f.entries[i] = len(f.leaf)
-				f.leaf, f.columns = append(f.leaf, inner.leaves...), append(f.columns, inner.columns...)
+				f.entries[i] = len(f.leaves)
+				f.leaves, f.columns = append(f.leaves, inner.leaves...), append(f.columns, inner.columns...)
 			}
 		}
-		for i := range f.leaf {
-			if err := f.completeLeaf(&f.leaf[i], &f.columns[i]); err != nil {
+		for i := range f.leaves {
+			if err := f.completeLeaf(&f.leaves[i], &f.columns[i]); err != nil {
 				return err
 			}
 		}
 		for i, at := range f.entries {
-			f.completeMap(&f.leaf[i], f.leaf[at:at+2])
+			f.completeMap(&f.leaves[i], f.leaves[at:at+2])
 		}
 		format.MarkIndex(func(yield func(*format.Leaf) bool) {
-			for i := 0; i < f.visible && yield(&f.leaf[i]); i++ {
+			for i := 0; i < f.leafCount && yield(&f.leaves[i]); i++ {
 			}
 		}, foot.pandas)
 		return nil
@@ -74,30 +74,30 @@ func Open(in format.Input, memory int64) (*File, error) {
 }
 
 // Leaves implements format.File.
-func (f *File) Leaves() []format.Leaf { return f.leaf[:f.visible] }
+func (f *File) Leaves() []format.Leaf { return f.leaves[:f.leafCount] }
 
 // GroupRows implements format.File.
 func (f *File) GroupRows() []int64 { return f.rows }
 
 // GroupBytes implements format.Weighed.
 func (f *File) GroupBytes(g int) (n int64) {
-	for i := range f.foot.groups[g].chunks {
-		n += f.foot.groups[g].chunks[i].Size
+	for i := range f.footer.groups[g].chunks {
+		n += f.footer.groups[g].chunks[i].Size
 	}
 	return n
 }
 
 // HeldBytes implements format.File.
-func (f *File) HeldBytes() int64 { return f.foot.heap }
+func (f *File) HeldBytes() int64 { return f.footer.heap }
 
 // FooterDigest implements format.File.
-func (f *File) FooterDigest() uint64 { return f.foot.digest }
+func (f *File) FooterDigest() uint64 { return f.footer.digest }
 
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
 // Schema returns the footer's schema. Its leaves, counted depth first, are the physical columns of ColumnReader.
-func (f *File) Schema() *schema.Schema { return f.foot.schema }
+func (f *File) Schema() *schema.Schema { return f.footer.schema }
 
 // Physical returns the first physical column of a leaf.
 func (f *File) Physical(leaf int) int { return f.columns[leaf].index }
@@ -113,7 +113,7 @@ func (f *File) Extent(g, i int) format.Extent {
 
 // ScratchBytes bounds the memory for reading physical column i of group g.
 func (f *File) ScratchBytes(g, i int) int64 {
-	c := newColumn(f.foot.schema, i)
+	c := newColumn(f.footer.schema, i)
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
@@ -122,15 +122,15 @@ func (f *File) placeError(err error, group int, column string) error {
 }
 
 // Chunk returns the place of column i of group g. The footer was checked.
-func (f *File) Chunk(g, i int) ChunkInfo { return f.foot.groups[g].chunks[i].ChunkInfo }
+func (f *File) Chunk(g, i int) ChunkInfo { return f.footer.groups[g].chunks[i].ChunkInfo }
 
 // Dictionary returns the bytes of the chunk's dictionary page, header included; 0 if it has none.
-func (f *File) Dictionary(g, i int) int64 { return f.foot.groups[g].chunks[i].dictionary }
+func (f *File) Dictionary(g, i int) int64 { return f.footer.groups[g].chunks[i].dictionary }
 
 // UsesDictionary reports whether the chunk's pages are encoded with a dictionary and its writer did not fall back to
 // plain pages.
 func (f *File) UsesDictionary(g, i int) bool {
-	m := &f.foot.groups[g].chunks[i]
+	m := &f.footer.groups[g].chunks[i]
 	return !m.plainPages && (m.encodings.has(parquet.Encodings.PlainDict) || m.encodings.has(parquet.Encodings.RLEDict))
 }
 
@@ -139,19 +139,19 @@ func (f *File) UsesDictionary(g, i int) bool {
 func (f *File) checkGroups() error {
 	var total int64
 	var doubt sizeDoubt
-	claimed := f.foot.rows
+	claimed := f.footer.rows
 	if claimed == 0 { // some writers leave it 0
 		claimed = math.MaxInt64
 	}
-	for g := range f.foot.groups {
-		group := &f.foot.groups[g]
-		switch n := f.foot.schema.NumColumns(); {
+	for g := range f.footer.groups {
+		group := &f.footer.groups[g]
+		switch n := f.footer.schema.NumColumns(); {
 		case group.rows < 0 || group.rows > claimed-total:
 			return fmt.Errorf("damaged footer: row group %d claims %d rows of the file's %d", g, group.rows, claimed)
 		case len(group.chunks) != n:
 			return fmt.Errorf("damaged footer: row group %d has %d columns where the schema has %d", g, len(group.chunks), n)
-		case !mayHold(f.foot.start, group.rows):
-			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.foot.start)
+		case !canHoldValues(f.footer.start, group.rows):
+			return fmt.Errorf("damaged footer: row group %d claims %d rows, more than pages of %d bytes can hold", g, group.rows, f.footer.start)
 		}
 		total += group.rows
 		f.rows = append(f.rows, group.rows)
@@ -164,12 +164,12 @@ func (f *File) checkGroups() error {
 				continue
 			}
 			if err := f.surveyChunk(g, i, &doubt); err != nil {
-				return f.placeError(err, g, f.foot.schema.Column(i).Path())
+				return f.placeError(err, g, f.footer.schema.Column(i).Path())
 			}
 		}
 	}
-	if f.foot.rows != 0 && total != f.foot.rows {
-		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.foot.rows)
+	if f.footer.rows != 0 && total != f.footer.rows {
+		return fmt.Errorf("damaged footer: the row groups have %d rows where the file has %d", total, f.footer.rows)
 	}
 	return nil
 }
@@ -180,21 +180,21 @@ const maxChunk = 1 << 42
 
 // checkChunk describes a fault of a column chunk; "" if there is none. surveyChunk checks its size in memory.
 func (f *File) checkChunk(g, i int) string {
-	m := &f.foot.groups[g].chunks[i]
-	desc := f.foot.schema.Column(i)
+	m := &f.footer.groups[g].chunks[i]
+	desc := f.footer.schema.Column(i)
 	rows, c := f.rows[g], f.Chunk(g, i)
 	switch {
 	case m.physical != desc.PhysicalType():
 		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.physical, desc.PhysicalType())
 	case c.Size < 0 || c.Values < 0:
 		return fmt.Sprintf("the column chunk claims %d bytes, of %d values", c.Size, c.Values)
-	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.foot.start || c.Size > f.foot.start-c.at):
+	case c.Values > 0 && (c.at < int64(len(Magic)) || c.at > f.footer.start || c.Size > f.footer.start-c.at):
 		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.at)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
 		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)
 	case c.Values < rows:
 		return fmt.Sprintf("the column chunk has %d values, fewer than the row group's %d rows", c.Values, rows)
-	case !mayHold(c.Size, c.Values):
+	case !canHoldValues(c.Size, c.Values):
 		return fmt.Sprintf("the column chunk has %d values, more than pages of %d bytes can hold", c.Values, c.Size)
 	}
 	return ""
@@ -203,11 +203,11 @@ func (f *File) checkChunk(g, i int) string {
 // minPage is the length of the shortest header of a data page, one of few values.
 const minPage = 17
 
-// mayHold reports whether pages of size bytes can hold this number of values: a page has a header, and its 32-bit
+// canHoldValues reports whether pages of size bytes can hold this number of values: a page has a header, and its 32-bit
 // field limits its values. A constant column takes hardly more than the headers, so no smaller bound is safe. A row
 // group without readable columns may have as many rows as one page. A false claim would be decoded for days before
 // the missing pages were noticed.
-func mayHold(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
+func canHoldValues(size, values int64) bool { return values/math.MaxInt32 <= 1+size/minPage }
 
 // remedyRewrite is the remedy for a file that other programs can read.
 const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
@@ -233,7 +233,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 				l.Why, l.Refused, l.Width = why, true, 0
 			}
 		}
-		if _, fault := f.foot.groups[g].chunkFaults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
 		if first < 0 {
@@ -242,7 +242,7 @@ func (f *File) completeLeaf(l *format.Leaf, c *column) error {
 		if c.rep > 0 {
 			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
 		}
-		if n := f.foot.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
+		if n := f.footer.groups[g].chunks[c.index].nulls; n >= 0 && n <= info.Values {
 			nulls += n
 		} else {
 			known = false
@@ -303,8 +303,8 @@ func (f *File) completeMap(l *format.Leaf, pair []format.Leaf) {
 }
 
 func (f *File) whyUndecodable(g int, c *column) string {
-	m := &f.foot.groups[g].chunks[c.index]
-	if fault, ok := f.foot.groups[g].chunkFaults[c.index]; ok {
+	m := &f.footer.groups[g].chunks[c.index]
+	if fault, ok := f.footer.groups[g].chunkFaults[c.index]; ok {
 		return fault
 	}
 	if !slices.Contains(decodableCodecs, m.codec) {
@@ -351,7 +351,7 @@ func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, d
 		return nil, nil, f.placeError(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
-	p := f.startPages(g, &c, buf)
+	p := f.newChunkPages(g, &c, buf)
 	p.freshMemory = true
 	if ahead > 0 {
 		p.win.ahead = ahead

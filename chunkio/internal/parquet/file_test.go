@@ -216,7 +216,7 @@ func roundTrip(t *testing.T, c typeCase, e parquet.Encoding, version parquet.Dat
 	}, props...)
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
-	if l := f.leaf[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
+	if l := f.leaves[0]; l.Type != c.typ || l.Why != "" || l.Nulls != nulls && l.Nulls >= 0 {
 		t.Fatalf("leaf %+v, want type %s and %d nulls", l, c.typ, nulls)
 	}
 	for _, step := range []int64{rows, 133, 64, 399} {

@@ -66,7 +66,7 @@ func TestStrangeTypes(t *testing.T) {
 			t.Errorf("%s: opening the file: %v", c.name, err)
 			continue
 		}
-		l := f.leaf[1]
+		l := f.leaves[1]
 		if readable := c.typ == "int32" || c.typ == "uint8"; l.Type != c.typ || (l.Why == "") != readable || !strings.Contains(l.Why, c.why) || l.Refused || c.typ == "mistyped" && l.NoClass == "" {
 			t.Errorf("%s: the leaf is %+v, want type %s and reason %q", c.name, l, c.typ, c.why)
 		}
@@ -123,20 +123,20 @@ func TestSchemaTwin(t *testing.T) {
 				ours := f.Schema().Root().Field(0)
 				var library *metadata.FileMetaData
 				err = format.Guard(func() (err error) {
-					library, err = metadata.NewFileMetaData(f.foot.rawFooter, nil)
+					library, err = metadata.NewFileMetaData(f.footer.rawFooter, nil)
 					return err
 				})
 				if err == nil && library.Schema == nil {
 					err = errors.New("no schema")
 				}
-				if f.foot.strange[ours] != nil {
+				if f.footer.strange[ours] != nil {
 					strange++
 				} else {
 					ordinary++
 				}
 				switch {
-				case (err != nil) != (f.foot.strange[ours] != nil):
-					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.foot.strange[ours])
+				case (err != nil) != (f.footer.strange[ours] != nil):
+					t.Errorf("annotation %d of %v: the library's error is %v, ours %+v", i, physical, err, f.footer.strange[ours])
 				case err == nil && !ours.Equals(library.Schema.Root().Field(0)):
 					t.Errorf("annotation %d of %v: the library reads %v, we %v", i, physical, library.Schema.Column(0), f.Schema().Column(0))
 				}
@@ -176,7 +176,7 @@ func TestFaultyChunks(t *testing.T) {
 			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
-		if l := f.leaf[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
+		if l := f.leaves[1]; !l.Refused || !strings.Contains(l.Why, c.why) || l.Width != 0 {
 			t.Errorf("%s: the leaf is %+v, want it refused with %q", name, l, c.why)
 		}
 		if got := decodeLeaf(t, f, 0, 2)[0]; !equalBits(got, []float64{1, 2, 3}) {
@@ -216,7 +216,7 @@ func TestPagesDecide(t *testing.T) {
 			t.Errorf("%s: opening the file: %v", name, err)
 			continue
 		}
-		if l := f.leaf[0]; l.Why != "" {
+		if l := f.leaves[0]; l.Why != "" {
 			t.Errorf("%s: the leaf %+v cannot be read", name, l)
 			continue
 		}
@@ -237,7 +237,7 @@ func TestPagesDecide(t *testing.T) {
 	x.page[at+3] = 12 << 1
 	f, err := Open(formattest.NewMemory(makeFile(3, x)), 1<<20)
 	formattest.Must(t, err)
-	if l := f.leaf[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
+	if l := f.leaves[0]; !l.Refused || !strings.Contains(l.Why, "encoding number 12 cannot be decoded") {
 		t.Errorf("the leaf is %+v, want encoding 12 refused", l)
 	}
 }
@@ -294,14 +294,14 @@ func TestRowsThatPagesCannotHold(t *testing.T) {
 	wide.values = many
 	f, err := Open(formattest.NewMemory(makeFile(many, far, wide)), 1<<20)
 	formattest.Must(t, err)
-	if x, y := f.leaf[0], f.leaf[1]; !x.Refused || !strings.Contains(x.Why, "more than pages of") || y.Refused {
+	if x, y := f.leaves[0], f.leaves[1]; !x.Refused || !strings.Contains(x.Why, "more than pages of") || y.Refused {
 		t.Errorf("of two columns of which one has room for its rows: %q, %q", x.Why, y.Why)
 	}
 	whole := makeFile(math.MaxInt32, constantColumn("x", math.MaxInt32))
 	f, err = Open(formattest.NewMemory(whole), 1<<20)
 	formattest.Must(t, err)
-	if f.leaf[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
-		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaf[0].Why)
+	if f.leaves[0].Why != "" || f.GroupRows()[0] != math.MaxInt32 {
+		t.Errorf("a page of %d rows: %d, %q", math.MaxInt32, f.GroupRows()[0], f.leaves[0].Why)
 	}
 	shortest := thrift{}.i32(1, 0).i32(2, 0).i32(3, 0).record(5, thrift{}.i32(1, 1).i32(2, 0).i32(3, 3).i32(4, 3)).bytes()
 	if _, n, err := ParsePageHeader(shortest); err != nil || n != minPage {

@@ -91,7 +91,7 @@ func TestFooterHeap(t *testing.T) {
 		f := openTest(t, path)
 		garbage = allocated() - garbage
 		growth := heap() - before
-		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, growth, f.HeldBytes(), garbage, len(f.rows), len(f.leaf))
+		t.Logf("%s: %d bytes held, %d estimated, %d allocated, %d row groups of %d columns", name, growth, f.HeldBytes(), garbage, len(f.rows), len(f.leaves))
 		if e := f.HeldBytes(); growth > e+1<<16 || e > 2*growth+1<<18 {
 			t.Errorf("%s: holds %d bytes, estimated %d", name, growth, e)
 		}
@@ -113,7 +113,7 @@ func TestOpenClosesNothing(t *testing.T) {
 			places[false]++
 			continue
 		}
-		if err == nil && slices.ContainsFunc(f.leaf, func(l format.Leaf) bool { return l.Refused }) {
+		if err == nil && slices.ContainsFunc(f.leaves, func(l format.Leaf) bool { return l.Refused }) {
 			places[true]++
 		}
 		if err == nil && (f.Close() != nil || in.Closed != 1) {

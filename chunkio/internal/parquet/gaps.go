@@ -25,18 +25,18 @@ func gapCount(rows, entries int64, width int) (gaps int64, ok bool) {
 // look is a request: there only the numbers are used, and only if no element is null.
 func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	first := 0 // row group with lists of more than one element
-	for first < len(f.rows) && f.foot.groups[first].chunks[c.index].Values <= f.rows[first] {
+	for first < len(f.rows) && f.footer.groups[first].chunks[c.index].Values <= f.rows[first] {
 		first++
 	}
 	if first == len(f.rows) {
 		return 0, nil
 	}
-	if _, fault := f.foot.groups[first].chunkFaults[c.index]; fault {
+	if _, fault := f.footer.groups[first].chunkFaults[c.index]; fault {
 		return 0, nil
 	}
 	width, seen := int64(0), int64(0)
 	if format.IsFar(f.in) {
-		chunk := f.foot.groups[first].chunks[c.index]
+		chunk := f.footer.groups[first].chunks[c.index]
 		if lists := f.rows[first] - chunk.nulls; chunk.nulls > 0 && lists > 0 && (chunk.Values-chunk.nulls)%lists == 0 {
 			width = (chunk.Values - chunk.nulls) / lists
 		}
@@ -51,9 +51,9 @@ func (f *File) widthExceptGaps(l *format.Leaf, c *column) (int, error) {
 	}
 	found := int64(0)
 	for g, rows := range f.rows {
-		chunk := f.foot.groups[g].chunks[c.index]
+		chunk := f.footer.groups[g].chunks[c.index]
 		gaps, ok := gapCount(rows, chunk.Values, int(width))
-		if _, fault := f.foot.groups[g].chunkFaults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.groups[g].chunkFaults[c.index]; fault || rows == 0 {
 			continue
 		}
 		if !ok || chunk.nulls >= 0 && gaps > chunk.nulls {
@@ -113,7 +113,7 @@ func (f *File) firstListWidth(g int, l *format.Leaf, c *column) (width, gaps int
 		}
 		return nil
 	})
-	return width, gaps, readError(err)
+	return width, gaps, inputError(err)
 }
 
 func (e *entries) readLevels(n int) (reps, levels []uint8, err error) {
@@ -136,13 +136,13 @@ func (g *rowGroup) decodeGaps(ctx context.Context, e *entries, l int, from, to i
 	if err != nil {
 		return err
 	}
-	width, length := g.file.leaf[l].Width, 0 // of the list of the last row
+	width, length := g.file.leaves[l].Width, 0 // of the list of the last row
 	gap := true
 	ends := func() error {
 		if row < from || gap || length == width {
 			return nil
 		}
-		name := g.file.leaf[l].Name
+		name := g.file.leaves[l].Name
 		return &stream.DataError{
 			RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + row,
 			Err: format.UnevenList(fmt.Sprintf("a list of %d values", length), width), Remedy: format.LeaveOut(name),
@@ -213,13 +213,13 @@ func (g *rowGroup) seekRow(e *entries, l int, from int64) (row int64, err error)
 	}
 	first := 0
 	for i, m := range marks {
-		if m.rows <= from {
+		if m.rowsBefore <= from {
 			first = i
 		}
 	}
 	if err := e.pages.restrictTo(marks, first, len(marks)); err != nil {
 		return 0, err
 	}
-	e.pos = marks[first].seen
-	return marks[first].rows - 1, nil
+	e.pos = marks[first].entriesBefore
+	return marks[first].rowsBefore - 1, nil
 }

@@ -40,7 +40,7 @@ func TestNullAndEmptyLists(t *testing.T) {
 				groups[len(groups)-1][0] = width
 			}
 			f := listGroups(t, groups...)
-			l := f.leaf[0]
+			l := f.leaves[0]
 			if l.Why != "" || l.Width != width {
 				t.Fatalf("%v: leaf %+v, want width %d", groups, l, width)
 			}
@@ -89,7 +89,7 @@ func TestUnevenBesideGaps(t *testing.T) {
 		{[]int{2, 3, 0, 4}, 0, ""},
 	} {
 		f := listFile(t, c.lengths...)
-		l := f.leaf[0]
+		l := f.leaves[0]
 		if c.says == "" {
 			if l.Why != format.WhyVarying || l.Width != 0 {
 				t.Errorf("%v: leaf %+v", c.lengths, l)

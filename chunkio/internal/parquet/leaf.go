@@ -92,13 +92,13 @@ func encodingName(e parquet.Encoding) string {
 // flattener turns a schema into leaves, in schema order. Each leaf has its column at the same index; a leaf that is
 // left out as a whole (a map, a list of lists) has the first of its columns.
 type flattener struct {
-	schema  *schema.Schema
-	strange map[schema.Node]*strangeType
-	next    int      // physical column
-	path    []string // of the visited field
-	leaves  []format.Leaf
-	columns []column
-	entries map[int]*flattener // by leaf of a map from integers to numbers: its keys and values as lists
+	schema     *schema.Schema
+	strange    map[schema.Node]*strangeType
+	nextColumn int      // physical column
+	path       []string // of the visited field
+	leaves     []format.Leaf
+	columns    []column
+	entries    map[int]*flattener // by leaf of a map from integers to numbers: its keys and values as lists
 }
 
 // flattenSchema lists the leaves of a file. Facts that need the column chunks (width of lists, nulls, scratch) are
@@ -179,9 +179,9 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 
 // visitMap leaves a map out as a feature, and notes its keys and values if they can be sparse rows.
 func (f *flattener) visitMap(n schema.Node, name string) {
-	inner := &flattener{schema: f.schema, strange: f.strange, next: f.next}
+	inner := &flattener{schema: f.schema, strange: f.strange, nextColumn: f.nextColumn}
 	f.leaveOut(n, name, "map", "maps")
-	if inner.next == f.next {
+	if inner.nextColumn == f.nextColumn {
 		return
 	}
 	l := &f.leaves[len(f.leaves)-1]
@@ -220,7 +220,7 @@ func elementType(l format.Leaf) string {
 }
 
 func (f *flattener) addScalar(p *schema.PrimitiveNode, name string) {
-	c := newColumn(f.schema, f.next)
+	c := newColumn(f.schema, f.nextColumn)
 	l := format.Leaf{Name: name, Width: 1, Nulls: -1}
 	c.kind, c.scale, l.Type, l.Why = numericType(p)
 	if strange := f.strange[p]; strange != nil {
@@ -259,15 +259,15 @@ func (f *flattener) addList(e *schema.PrimitiveNode, name string) {
 }
 
 func (f *flattener) leaveOut(n schema.Node, name, typ, why string) {
-	first := f.next
-	f.next += countPrimitives(n)
-	if first < f.next {
+	first := f.nextColumn
+	f.nextColumn += countPrimitives(n)
+	if first < f.nextColumn {
 		f.appendLeaf(format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
 	}
 }
 
 func (f *flattener) addColumn(l format.Leaf, c column) {
-	f.next++
+	f.nextColumn++
 	f.appendLeaf(l, c)
 }
 

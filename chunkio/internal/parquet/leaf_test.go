@@ -183,7 +183,7 @@ func TestUnevenLists(t *testing.T) {
 			width /= len(uneven)
 			lengths := append(slices.Repeat([]int{width}, before), uneven...)
 			f := listFile(t, lengths...)
-			l := f.leaf[0]
+			l := f.leaves[0]
 			if before == 0 {
 				if !strings.HasPrefix(l.Why, format.WhyVarying) || l.Refused || l.Width != 0 {
 					t.Errorf("%v: leaf %+v", lengths, l)
@@ -219,7 +219,7 @@ func TestUnevenLists(t *testing.T) {
 	if data, ok := errors.AsType[*stream.DataError](err); !ok || data.RowGroup != 2 || data.Row != 75 {
 		t.Errorf("in the third row group: %v", err)
 	}
-	if l := listFile(t, 1, 2, 2).leaf[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
+	if l := listFile(t, 1, 2, 2).leaves[0]; l.Why != format.WhyVarying || l.Width != 0 || l.Refused {
 		t.Errorf("lists of varying length: %+v", l)
 	}
 	even := listFile(t, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
@@ -270,9 +270,9 @@ func TestRefused(t *testing.T) {
 	f, err := Open(formattest.NewMemory(file), 1<<20)
 	formattest.Must(t, err)
 	for name, damage := range map[string]func(c int){
-		"codec LZO cannot be decoded": func(c int) { f.foot.groups[0].chunks[c].codec = 3 },
+		"codec LZO cannot be decoded": func(c int) { f.footer.groups[0].chunks[c].codec = 3 },
 		"encoding number 10 cannot be decoded": func(c int) {
-			m := &f.foot.groups[0].chunks[c]
+			m := &f.footer.groups[0].chunks[c]
 			m.codec, m.encodings = 0, 1<<10
 		},
 	} {

@@ -14,7 +14,7 @@ var errRunsShort = errors.New("the runs end before the page's last value")
 // least significant bit first. Levels, dictionary indices and booleans are stored so. Bytes after the end are never
 // read as zeros: running out is an error.
 type hybrid struct {
-	b     []byte // bytes after the current run
+	rest  []byte // bytes after the current run
 	width int    // bits a value, 0..32
 
 	left   int    // values left in the current run
@@ -29,11 +29,11 @@ func (h *hybrid) loadRun() error {
 	if h.left > 0 {
 		return nil
 	}
-	head, n := binary.Uvarint(h.b)
+	head, n := binary.Uvarint(h.rest)
 	if n <= 0 {
 		return errRunsShort
 	}
-	h.b = h.b[n:]
+	h.rest = h.rest[n:]
 	if head>>1 == 0 || head>>1 > math.MaxInt32/8 && head&1 == 1 || head>>1 > math.MaxInt32 {
 		return fmt.Errorf("a run has length %d", head>>1)
 	}
@@ -41,25 +41,25 @@ func (h *hybrid) loadRun() error {
 	if head&1 == 1 {
 		size := count * h.width // count groups of 8 values of width bits
 		h.left = 8 * count
-		if size > len(h.b) { // writers may cut the last group's padding
-			size = len(h.b)
+		if size > len(h.rest) { // writers may cut the last group's padding
+			size = len(h.rest)
 			h.left = 8 * size / h.width
 			if h.left == 0 {
 				return errRunsShort
 			}
 		}
-		h.packed, h.b, h.bit = h.b, h.b[size:], 0
+		h.packed, h.rest, h.bit = h.rest, h.rest[size:], 0
 		return nil
 	}
 	size := (h.width + 7) / 8
-	if size > len(h.b) {
+	if size > len(h.rest) {
 		return errRunsShort
 	}
-	v := littleEndian(h.b[:size])
+	v := littleEndian(h.rest[:size])
 	if v>>h.width != 0 {
 		return fmt.Errorf("a run repeats %d, which does not fit in %d bits", v, h.width)
 	}
-	h.b, h.packed, h.value, h.left = h.b[size:], nil, uint32(v), count
+	h.rest, h.packed, h.value, h.left = h.rest[size:], nil, uint32(v), count
 	return nil
 }
 
@@ -75,8 +75,8 @@ func littleEndian(b []byte) (v uint64) {
 // maxBits is the width of the largest number that fits in 8 bytes if it may begin at any bit of the first.
 const maxBits = 57
 
-// bitsAt extracts the number of the given width, in bits, that begins at a bit of b, least significant bit first.
-func bitsAt(b []byte, bit, width int) uint64 {
+// extractBits extracts the number of the given width, in bits, that begins at a bit of b, least significant bit first.
+func extractBits(b []byte, bit, width int) uint64 {
 	var word uint64
 	if at := bit >> 3; at+8 <= len(b) {
 		word = binary.LittleEndian.Uint64(b[at:])
@@ -87,7 +87,7 @@ func bitsAt(b []byte, bit, width int) uint64 {
 }
 
 func (h *hybrid) nextPacked() uint32 {
-	v := uint32(bitsAt(h.packed, h.bit, h.width))
+	v := uint32(extractBits(h.packed, h.bit, h.width))
 	h.bit += h.width
 	return v
 }

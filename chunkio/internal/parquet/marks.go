@@ -3,9 +3,9 @@ package parquet
 // mark is the start of a data page: the offset of its header and the counts before it. A page takes at least as many
 // bytes in the file as a mark in memory.
 type mark struct {
-	at   int64
-	seen int64 // entries before it
-	rows int64 // rows that start before it; only counted for markKey.rows
+	at            int64
+	entriesBefore int64 // entries before it
+	rowsBefore    int64 // rows that start before it; only counted for markKey.rows
 }
 
 // markKey identifies a list of marks: by leaf, with or without the count of rows.
@@ -22,7 +22,7 @@ func (g *rowGroup) pageMarks(key markKey, col *column, buf *scratch) ([]mark, er
 	if marks != nil {
 		return marks, nil
 	}
-	walk := g.file.startPages(g.number, col, buf)
+	walk := g.file.newChunkPages(g.number, col, buf)
 	marks, err := walkMarks(&walk, key.rows)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func walkMarks(p *pages, rows bool) (marks []mark, err error) {
 		if !more {
 			return marks, nil
 		}
-		marks = append(marks, mark{at: p.headerAt, seen: p.seen, rows: seen})
+		marks = append(marks, mark{at: p.headerAt, entriesBefore: p.entriesBefore, rowsBefore: seen})
 		if !rows {
 			p.skipPage()
 			continue
@@ -78,7 +78,7 @@ func (p *pages) restrictTo(marks []mark, first, last int) error {
 			}
 		}
 		p.win.at, p.win.unread = marks[first].at, nil
-		p.seen = marks[first].seen
+		p.entriesBefore = marks[first].entriesBefore
 	}
 	p.win.end = end
 	return nil

@@ -71,24 +71,24 @@ func (w *window) advance(n int64) {
 
 // page is one decompressed data page, cut into its sections.
 type page struct {
-	header   PageHeader
-	first    int64  // entries of the chunk before this page
-	rows     int    // rows that start in this page
-	present  int    // entries that are not null
-	raw      []byte // all sections
-	rep, def []byte // levels as hybrid runs; nil if the column has none
-	values   []byte // encoded values, `present` of them
+	header        PageHeader
+	entriesBefore int64  // entries of the chunk before this page
+	rows          int    // rows that start in this page
+	present       int    // entries that are not null
+	raw           []byte // all sections
+	rep, def      []byte // levels as hybrid runs; nil if the column has none
+	values        []byte // encoded values, `present` of them
 }
 
 // pages walks the pages of one column chunk in file order. Every size is checked against the chunk's own and against
 // the available bytes before anything is allocated for it. It reuses the memory of the scratch and allocates nothing
 // per page.
 type pages struct {
-	info ChunkInfo
-	col  *column
-	buf  *scratch
-	win  window
-	seen int64 // entries before the page at the window's start
+	info          ChunkInfo
+	col           *column
+	buf           *scratch
+	win           window
+	entriesBefore int64 // entries before the page at the window's start
 
 	header   PageHeader // of the page at the window's start, after nextDataPage
 	headerAt int64      // offset of that header
@@ -104,7 +104,7 @@ type pages struct {
 
 func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages {
 	p := pages{info: info, col: col, buf: buf, dictSize: -1}
-	p.win = window{in: in, buf: &buf.read, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
+	p.win = window{in: in, buf: &buf.compressed, at: info.at, end: info.at + info.Size, ahead: readAhead, reading: &buf.reading}
 	if info.Size <= wholeChunk {
 		p.win.ahead = int(info.Size)
 	}
@@ -112,9 +112,9 @@ func newPages(in format.Input, info ChunkInfo, col *column, buf *scratch) pages 
 	return p
 }
 
-func (f *File) startPages(g int, col *column, buf *scratch) pages {
+func (f *File) newChunkPages(g int, col *column, buf *scratch) pages {
 	p := newPages(f.in, f.Chunk(g, col.index), col, buf)
-	p.v2Compressed = f.foot.v2Compressed
+	p.v2Compressed = f.footer.v2Compressed
 	return p
 }
 
@@ -124,13 +124,13 @@ const maxHeader = 16 << 20
 // nextDataPage moves to the header of the next data page, loading a dictionary page and skipping index pages; false
 // after the chunk's last value. The caller then calls loadPage or skipPage.
 func (p *pages) nextDataPage() (bool, error) {
-	for p.seen < p.info.Values {
+	for p.entriesBefore < p.info.Values {
 		if err := p.readHeader(); err != nil {
 			return false, err
 		}
 		switch p.header.Kind {
 		case DataPage, dataPageV2:
-			if left := p.info.Values - p.seen; int64(p.header.Values) > left {
+			if left := p.info.Values - p.entriesBefore; int64(p.header.Values) > left {
 				return false, fmt.Errorf("data page of %d values where the footer leaves %d", p.header.Values, left)
 			}
 			return true, nil
@@ -151,7 +151,7 @@ const maxUncounted = 100
 func (p *pages) readHeader() error {
 	p.headerAt = p.win.at
 	if p.win.at == p.win.end {
-		return fmt.Errorf("column chunk ends after %d of %d values", p.seen, p.info.Values)
+		return fmt.Errorf("column chunk ends after %d of %d values", p.entriesBefore, p.info.Values)
 	}
 	for size := 1 << 10; ; size *= 4 {
 		b, err := p.win.peek(size)
@@ -192,7 +192,7 @@ func (p *pages) readHeader() error {
 func (p *pages) skipPage() {
 	p.win.advance(int64(p.header.Compressed))
 	if p.header.Kind != DictionaryPage && p.header.Kind != indexPage {
-		p.seen += int64(p.header.Values)
+		p.entriesBefore += int64(p.header.Values)
 	}
 }
 
@@ -249,13 +249,13 @@ func (p *pages) loadDictionary() error {
 // read past its sections, nor wait for missing values, nor allocate more than the page's own size.
 func (p *pages) loadPage() error {
 	h := p.header
-	first := p.seen
+	first := p.entriesBefore
 	raw, err := p.readPayload(&p.buf.page)
 	if err != nil {
 		return err
 	}
-	p.seen += int64(h.Values)
-	p.page = page{header: h, first: first, raw: raw}
+	p.entriesBefore += int64(h.Values)
+	p.page = page{header: h, entriesBefore: first, raw: raw}
 	if err = p.page.splitSections(p.col); err == nil {
 		err = p.page.checkSections(p.col, p.dictSize)
 	}

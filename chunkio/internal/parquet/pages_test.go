@@ -109,7 +109,7 @@ func readAll(in format.Input, pool *sync.Pool) error {
 // readColumns reads physical column only, or all columns where it is negative.
 func readColumns(f *File, only int, step int64) error {
 	var errs []error
-	for i, l := range f.leaf {
+	for i, l := range f.leaves {
 		if only >= 0 && f.columns[i].index != only {
 			continue
 		}
@@ -127,7 +127,7 @@ func readColumns(f *File, only int, step int64) error {
 		}
 	}
 	for g := range f.rows {
-		for c := range f.foot.schema.NumColumns() {
+		for c := range f.footer.schema.NumColumns() {
 			if only < 0 || c == only {
 				errs = append(errs, drain(f, g, c))
 			}
@@ -220,7 +220,7 @@ func TestEveryFlip(t *testing.T) {
 
 // columnAt is the physical column whose chunk in the first group holds byte i; -1 for none.
 func columnAt(f *File, i int) int {
-	for c := range f.foot.schema.NumColumns() {
+	for c := range f.footer.schema.NumColumns() {
 		if info := f.Chunk(0, c); info.at <= int64(i) && int64(i) < info.at+info.Size {
 			return c
 		}

@@ -99,7 +99,7 @@ func (d *deltas) nextInteger() int64 {
 	if d.width > maxBits {
 		return -1
 	}
-	d.last += d.least + int64(bitsAt(d.packed, d.bit, d.width))
+	d.last += d.least + int64(extractBits(d.packed, d.bit, d.width))
 	d.bit += d.width
 	d.left--
 	return d.last

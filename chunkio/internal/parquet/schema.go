@@ -58,12 +58,12 @@ type strangeType struct {
 
 // tree makes the nodes of a schema from its elements, which stand depth first and were checked by checkTree.
 type tree struct {
-	left    []element
-	strange map[schema.Node]*strangeType
+	elements []element
+	strange  map[schema.Node]*strangeType
 }
 
 func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeType, error) {
-	t := tree{left: elements, strange: map[schema.Node]*strangeType{}}
+	t := tree{elements: elements, strange: map[schema.Node]*strangeType{}}
 	elements[0].set &^= 1 << fieldType // a root is a group, even without columns
 	root, err := t.nextNode()
 	if err != nil {
@@ -74,8 +74,8 @@ func parseSchema(elements []element) (*schema.Schema, map[schema.Node]*strangeTy
 
 // nextNode makes the node of the next element and all nodes below it.
 func (t *tree) nextNode() (schema.Node, error) {
-	e := &t.left[0]
-	t.left = t.left[1:]
+	e := &t.elements[0]
+	t.elements = t.elements[1:]
 	rep := parquet.Repetition(e.fields[fieldRepetition])
 	if rep < parquet.Repetitions.Required || rep > parquet.Repetitions.Repeated {
 		return nil, fmt.Errorf("column %q has repetition type %d", e.name, rep)

@@ -7,11 +7,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stretchMost bounds the bytes that are read together for adjacent column chunks, each of at most readAhead. Of
+// maxStretch bounds the bytes that are read together for adjacent column chunks, each of at most readAhead. Of
 // 100,000 columns in row groups of 256 rows of float32, 1 KB a chunk, reading them one by one took a fourth of the
 // time of decoding; that time shrinks with the number read together, and this number of bytes stays in the
 // second-level cache. scratchBytes has room for them.
-const stretchMost = 256 << 10
+const maxStretch = 256 << 10
 
 // stretch is a range of bytes of a file that covers adjacent column chunks.
 type stretch struct {
@@ -35,7 +35,7 @@ func (g *rowGroup) readStretch(leaves []format.Decoding, buf *scratch) {
 	chunks, at, size := 0, int64(0), int64(0)
 	for _, d := range leaves {
 		c := g.file.Chunk(g.number, g.file.columns[d.Leaf].index)
-		if chunks > 0 && c.at != at+size || c.Size > readAhead || size+c.Size > stretchMost {
+		if chunks > 0 && c.at != at+size || c.Size > readAhead || size+c.Size > maxStretch {
 			break
 		}
 		if chunks == 0 {

@@ -17,7 +17,7 @@ import (
 // decodings are destinations for rows [from, to) of leaves.
 func decodings(f *File, leaves []int, from, to int64) (all []format.Decoding) {
 	for _, l := range leaves {
-		d := format.Decoding{Leaf: l, Dst: make([][]float64, f.leaf[l].Width)}
+		d := format.Decoding{Leaf: l, Dst: make([][]float64, f.leaves[l].Width)}
 		for e := range d.Dst {
 			d.Dst[e] = make([]float64, to-from)
 		}
@@ -37,7 +37,7 @@ func decodesAlike(t *testing.T, f *File, g int, leaves []int, from, to int64) (f
 	for i, l := range leaves {
 		err := group.Decode(t.Context(), l, from, to, want[i].Dst)
 		if fmt.Sprint(got[i].Err) != fmt.Sprint(err) {
-			t.Fatalf("%s: %v, alone %v", f.leaf[l].Name, got[i].Err, err)
+			t.Fatalf("%s: %v, alone %v", f.leaves[l].Name, got[i].Err, err)
 		}
 		if err != nil {
 			faults++
@@ -45,7 +45,7 @@ func decodesAlike(t *testing.T, f *File, g int, leaves []int, from, to int64) (f
 		}
 		for e := range want[i].Dst {
 			if !equalBits(got[i].Dst[e], want[i].Dst[e]) {
-				t.Fatalf("%s, element %d, rows %d to %d: together it is decoded otherwise", f.leaf[l].Name, e, from, to)
+				t.Fatalf("%s, element %d, rows %d to %d: together it is decoded otherwise", f.leaves[l].Name, e, from, to)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestDecodeAll(t *testing.T) {
 		formattest.Must(t, err)
 		var numeric []int
 		for l := range f.Leaves() {
-			if f.leaf[l].Why == "" {
+			if f.leaves[l].Why == "" {
 				numeric = append(numeric, l)
 			}
 		}
@@ -77,9 +77,9 @@ func TestDecodeAll(t *testing.T) {
 			damaged := append([]byte(nil), file...)
 			switch trial % 4 {
 			case 1:
-				damaged[r.IntN(int(f.foot.start))] ^= byte(1 + r.IntN(255))
+				damaged[r.IntN(int(f.footer.start))] ^= byte(1 + r.IntN(255))
 			case 2:
-				damaged = damaged[:r.IntN(int(f.foot.start))]
+				damaged = damaged[:r.IntN(int(f.footer.start))]
 			}
 			other := *f
 			other.in, other.pool = formattest.NewMemory(damaged), scratchPool()
@@ -144,7 +144,7 @@ func TestStretchReads(t *testing.T) {
 	formattest.Must(t, err)
 	in.reads = 0
 	group.(format.Batched).DecodeAll(t.Context(), decodings(f, leaves, 10, 300), 10, 300)
-	if least := int(size / stretchMost); in.reads < least || in.reads > least+8 {
+	if least := int(size / maxStretch); in.reads < least || in.reads > least+8 {
 		t.Errorf("%d reads for %d chunks of %d bytes", in.reads, len(leaves), size)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // that cannot be decoded (perhaps no page uses it), or if its size in memory is doubtful. Memory is then planned by
 // the sum over the pages, each of which is bounded by its bytes.
 func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
-	m, col := &f.foot.groups[g].chunks[i], newColumn(f.foot.schema, i)
+	m, col := &f.footer.groups[g].chunks[i], newColumn(f.footer.schema, i)
 	if m.codec == compress.Codecs.Uncompressed {
 		m.Uncompressed = m.Size // pages are stored unchanged
 	}
@@ -58,15 +58,15 @@ func (f *File) surveyChunk(g, i int, doubt *sizeDoubt) error {
 func (f *File) pageHeaders(g, i int, see func(h PageHeader, bytes int64) (more bool)) (damaged bool, err error) {
 	buf := f.pool.Get().(*scratch)
 	defer f.pool.Put(buf)
-	col, info := newColumn(f.foot.schema, i), f.Chunk(g, i)
+	col, info := newColumn(f.footer.schema, i), f.Chunk(g, i)
 	info.Uncompressed = maxChunk
 	p := newPages(f.in, info, &col, buf)
-	if p.win.ahead = surveyAhead; info.Size <= readAhead {
+	if p.win.ahead = surveyReadBytes; info.Size <= readAhead {
 		p.win.ahead = int(info.Size)
 	}
-	for p.seen < info.Values {
+	for p.entriesBefore < info.Values {
 		if err := p.readHeader(); err != nil {
-			return true, readError(err)
+			return true, inputError(err)
 		}
 		if !see(p.header, p.win.at-p.headerAt) {
 			break
@@ -86,11 +86,11 @@ type sizeDoubt struct {
 // For sizes that are too small, which pages would exceed, the first chunk represents all; sizes that are too large,
 // which would reserve memory that nothing needs, stand out against the number of values.
 func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
-	m := &f.foot.groups[g].chunks[i]
+	m := &f.footer.groups[g].chunks[i]
 	switch claim := m.Uncompressed; {
 	case m.Values == 0, m.codec == compress.Codecs.Uncompressed:
 		return false, nil
-	case claim <= 0, claim == m.Size, claim > mostInMemory(m, c), claim < m.Size-m.Size/8-maxPageGrowth:
+	case claim <= 0, claim == m.Size, claim > plausibleMemory(m, c), claim < m.Size-m.Size/8-maxPageGrowth:
 		return true, nil
 	case !d.sampled && !format.IsFar(f.in): // of an object, every look is a request
 		d.sampled = true
@@ -109,11 +109,11 @@ func (d *sizeDoubt) doubtsSize(f *File, g, i int, c *column) (bool, error) {
 // maxPageGrowth is the most that an incompressible page grows by, in addition to an eighth: the frame of a codec.
 const maxPageGrowth = 64
 
-// mostInMemory is a size that few chunks exceed. A value of fixed size may occur in the dictionary and, if that did
+// plausibleMemory is a size that few chunks exceed. A value of fixed size may occur in the dictionary and, if that did
 // not pay, as an index of at most 4 bytes or as a plain value, and has two levels of a byte; a dictionary may have
 // values that others use. Such chunks compress to almost nothing if all values are alike; texts may repeat themselves
 // too, but seldom so much.
-func mostInMemory(m *chunkMeta, c *column) int64 {
+func plausibleMemory(m *chunkMeta, c *column) int64 {
 	const ratio, slack = 64, 64 << 10
 	perValue := int64(2*max(c.size, 1) + 6)
 	if c.physical != parquet.Types.ByteArray && m.Values < maxChunk/perValue {
@@ -122,16 +122,16 @@ func mostInMemory(m *chunkMeta, c *column) int64 {
 	return ratio*m.Size + 16*slack
 }
 
-// readError returns err if it is an error of the input, else nil.
-func readError(err error) error {
+// inputError returns err if it is an error of the input, else nil.
+func inputError(err error) error {
 	if _, ok := errors.AsType[*format.ReadError](err); ok {
 		return err
 	}
 	return nil
 }
 
-// surveyAhead is the number of bytes read for a page header: most are shorter than 100 bytes.
-const surveyAhead = 512
+// surveyReadBytes is the number of bytes read for a page header: most are shorter than 100 bytes.
+const surveyReadBytes = 512
 
 // decodesAll reports whether every encoding of a set can be decoded; the set may also have the encoding of the
 // levels.
@@ -166,5 +166,5 @@ func (f *File) startsUneven(g int, l *format.Leaf, c *column, width int) (uneven
 		}
 		return nil
 	})
-	return uneven, readError(err)
+	return uneven, inputError(err)
 }

@@ -62,8 +62,8 @@ func TestSizesInMemory(t *testing.T) {
 					if err := drain(f, 0, i); err != nil {
 						t.Errorf("%s: column %d is not copied: %v", name, i, err)
 					}
-					if got := f.leaf[i].Scratch; f.leaf[i].Why != "" || got > size+2*4*max(truth, 8*rows)+2<<20 {
-						t.Errorf("%s: column %d takes %d bytes: %s", name, i, got, f.leaf[i].Why)
+					if got := f.leaves[i].Scratch; f.leaves[i].Why != "" || got > size+2*4*max(truth, 8*rows)+2<<20 {
+						t.Errorf("%s: column %d takes %d bytes: %s", name, i, got, f.leaves[i].Why)
 					}
 				}
 			}
@@ -150,8 +150,8 @@ func TestZerosAreBelieved(t *testing.T) {
 		}, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false)))}
 		f, err := Open(in, 1<<20)
 		formattest.Must(t, err)
-		if f.leaf[0].Why != "" {
-			t.Errorf("the column cannot be read: %s", f.leaf[0].Why)
+		if f.leaves[0].Why != "" {
+			t.Errorf("the column cannot be read: %s", f.leaves[0].Why)
 		}
 		return in.reads
 	}

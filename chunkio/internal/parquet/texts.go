@@ -23,13 +23,13 @@ const textCopies = 4
 // DecodeTexts implements format.Group. It decodes like Decode, but the numbers of the values in a list of texts take
 // the place of the values, so that a dictionary's texts are made once.
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
-	lf, col := &g.file.leaf[l], g.file.columns[l]
+	lf, col := &g.file.leaves[l], g.file.columns[l]
 	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
 		return g.file.placeError(errors.New(why), g.number, lf.Name)
 	}
 	return g.withScratch(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
-		encodings := g.file.foot.groups[g.number].chunks[col.index].encodings // few writers list none
+		encodings := g.file.footer.groups[g.number].chunks[col.index].encodings // few writers list none
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.has(parquet.Encodings.DeltaByteArray)
 		e := g.startEntries(&col, buf)
 		if err := g.seekEntries(e, l, from, to); err != nil {
@@ -64,8 +64,8 @@ func whyNoClass(p *schema.PrimitiveNode, why string) string {
 	return ""
 }
 
-// textValues makes a reader that appends texts to col.texts and returns their numbers.
-func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
+// textReader makes a reader that appends texts to col.texts and returns their numbers.
+func textReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func([]float64) error {
 	t := col.texts
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
@@ -83,7 +83,7 @@ func textValues(reader pqfile.ColumnChunkReader, col *column, buf *scratch) func
 		return floatReader(r, &buf.f64s, textConversion(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
 		write := bytesText(col)
-		return floatReader(r, &buf.fixed, textConversion(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+		return floatReader(r, &buf.fixedBytes, textConversion(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
 	case *pqfile.ByteArrayColumnChunkReader:
 		write := bytesText(col)
 		return floatReader(r, &buf.bytes, textConversion(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))

@@ -21,7 +21,7 @@ const batchValues = 2048
 type scratch struct {
 	codec        codec
 	reading      time.Duration // spent on reading and decompressing so far, see rowGroup.guardDecoding
-	read         []byte        // compressed bytes
+	compressed   []byte        // compressed bytes
 	stretchBytes []byte        // compressed bytes of the stretch
 	stretch      stretch       // adjacent chunks read together
 	page         []byte
@@ -33,14 +33,14 @@ type scratch struct {
 	floats       []float64
 	table        []float64
 	// batches of physical values
-	bools  []bool
-	int32s []int32
-	int64s []int64
-	int96s []parquet.Int96
-	f32s   []float32
-	f64s   []float64
-	fixed  []parquet.FixedLenByteArray
-	bytes  []parquet.ByteArray
+	bools      []bool
+	int32s     []int32
+	int64s     []int64
+	int96s     []parquet.Int96
+	f32s       []float32
+	f64s       []float64
+	fixedBytes []parquet.FixedLenByteArray
+	bytes      []parquet.ByteArray
 	// the current column chunk
 	pages   pages
 	entries entries
@@ -49,7 +49,7 @@ type scratch struct {
 
 // scratchBytes bounds the memory of decoding one column chunk: the compressed bytes, the page and the dictionary, the
 // dictionary's values as float64 or a page of BYTE_STREAM_SPLIT once more; and in a MiB the state of the codec (0.4
-// MB for zstd), batches of values and a stretch, see stretchMost.
+// MB for zstd), batches of values and a stretch, see maxStretch.
 func scratchBytes(c ChunkInfo, col *column) int64 {
 	copies := int64(8) // a slice header of 24 bytes for a value of at least 4
 	if col.size > 0 {
@@ -174,7 +174,7 @@ func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]flo
 		New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) },
 	})
 	if col.texts != nil {
-		read = textValues(reader, col, buf)
+		read = textReader(reader, col, buf)
 	} else if col.kind != notNumber {
 		switch r := reader.(type) {
 		case *pqfile.BooleanColumnChunkReader:
@@ -184,7 +184,7 @@ func libraryValues(col *column, from *valuePages, buf *scratch) (read func([]flo
 		case *pqfile.Int64ColumnChunkReader:
 			read = floatReader(r, &buf.int64s, int64Floats(col))
 		case *pqfile.FixedLenByteArrayColumnChunkReader:
-			read = floatReader(r, &buf.fixed, fixedFloats(col))
+			read = floatReader(r, &buf.fixedBytes, fixedFloats(col))
 		case *pqfile.ByteArrayColumnChunkReader:
 			read = floatReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
 				return decimalFloats(dst, src, col.scale)

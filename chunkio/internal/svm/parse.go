@@ -34,10 +34,10 @@ type parser struct {
 	limit      int64 // of its memory
 	table      *Table
 	groupStart int64 // start of the next group in the spool
-	label      []float64
-	end        []uint32
-	index      []uint32
-	value      []float64
+	labels     []float64
+	rowEnds    []uint32
+	indices    []uint32
+	values     []float64
 	buf        []byte
 }
 
@@ -55,7 +55,7 @@ func Parse(ctx context.Context, path string, text io.Reader, spool Spool, limit 
 		if !more {
 			break
 		}
-		if len(p.label)%64 == 0 {
+		if len(p.labels)%64 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -168,21 +168,21 @@ func (p *parser) noteLabels(word []byte) bool {
 }
 
 func (p *parser) addEntry(index uint32, value float64) error {
-	if len(p.index) == cap(p.index) {
+	if len(p.indices) == cap(p.indices) {
 		if err := p.checkMemory(); err != nil {
 			return err
 		}
 	}
-	p.index, p.value = append(p.index, index), append(p.value, value)
+	p.indices, p.values = append(p.indices, index), append(p.values, value)
 	return nil
 }
 
 func (p *parser) endRow(label float64) {
-	p.label, p.end = append(p.label, label), append(p.end, uint32(len(p.index)))
+	p.labels, p.rowEnds = append(p.labels, label), append(p.rowEnds, uint32(len(p.indices)))
 }
 
 func (p *parser) writeIfFull() error {
-	if len(p.label) < groupRows && len(p.index) < groupEntries {
+	if len(p.labels) < groupRows && len(p.indices) < groupEntries {
 		return nil
 	}
 	return p.writeGroup()
@@ -190,23 +190,23 @@ func (p *parser) writeIfFull() error {
 
 // checkMemory checks that twice the entries fit.
 func (p *parser) checkMemory() error {
-	if need := 3*12*int64(len(p.index)) + 2*pieceBytes; need > p.limit {
+	if need := 3*12*int64(len(p.indices)) + 2*pieceBytes; need > p.limit {
 		return &stream.MemoryError{What: "reading a row group of text", Need: need, Limit: p.limit}
 	}
 	return nil
 }
 
 func (p *parser) writeGroup() error {
-	rows := int64(len(p.label))
+	rows := int64(len(p.labels))
 	if rows == 0 {
 		return nil
 	}
-	g := extent{at: p.groupStart, entries: int64(len(p.index))}
+	g := extent{at: p.groupStart, entries: int64(len(p.indices))}
 	for _, side := range []func() error{
-		func() error { return writeNumbers(p, p.label, 8, appendFloat) },
-		func() error { return writeNumbers(p, p.end, 4, binary.LittleEndian.AppendUint32) },
-		func() error { return writeNumbers(p, p.index, 4, binary.LittleEndian.AppendUint32) },
-		func() error { return writeNumbers(p, p.value, 8, appendFloat) },
+		func() error { return writeNumbers(p, p.labels, 8, appendFloat) },
+		func() error { return writeNumbers(p, p.rowEnds, 4, binary.LittleEndian.AppendUint32) },
+		func() error { return writeNumbers(p, p.indices, 4, binary.LittleEndian.AppendUint32) },
+		func() error { return writeNumbers(p, p.values, 8, appendFloat) },
 	} {
 		if err := side(); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (p *parser) writeGroup() error {
 	}
 	p.table.groups, p.table.rows = append(p.table.groups, g), append(p.table.rows, rows)
 	p.groupStart += g.byteSize(rows)
-	p.label, p.end, p.index, p.value = p.label[:0], p.end[:0], p.index[:0], p.value[:0]
+	p.labels, p.rowEnds, p.indices, p.values = p.labels[:0], p.rowEnds[:0], p.indices[:0], p.values[:0]
 	return nil
 }
 

@@ -9,11 +9,11 @@ import (
 
 // wordReader cuts a text into lines of words. It holds one buffer, for lines of any length.
 type wordReader struct {
-	from io.Reader
-	buf  []byte // bytes read; the words come from buf[at:]
-	at   int
-	done bool // the text ends with buf
-	line int64
+	from  io.Reader
+	buf   []byte // bytes read; the words come from buf[at:]
+	at    int
+	atEnd bool // the text ends with buf
+	line  int64
 }
 
 // readMore appends to the unread rest of the buffer.
@@ -25,7 +25,7 @@ func (w *wordReader) readMore() error {
 		w.buf = w.buf[:n+read]
 		switch {
 		case errors.Is(err, io.EOF):
-			w.done = true
+			w.atEnd = true
 			return nil
 		case err != nil:
 			return err
@@ -45,7 +45,7 @@ func (w *wordReader) nextWord() ([]byte, error) {
 		if w.at < len(w.buf) {
 			break
 		}
-		if w.done {
+		if w.atEnd {
 			return nil, nil
 		}
 		if err := w.readMore(); err != nil {
@@ -60,7 +60,7 @@ func (w *wordReader) nextWord() ([]byte, error) {
 		switch {
 		case n > maxWord:
 			return nil, fmt.Errorf("%q… is no label and no index:value", rest[:20])
-		case n < len(rest) || w.done:
+		case n < len(rest) || w.atEnd:
 			if w.at += n; n == 0 {
 				return nil, nil
 			}
@@ -80,7 +80,7 @@ func (w *wordReader) nextLine() (bool, error) {
 			w.line++
 			return true, nil
 		}
-		if w.at = len(w.buf); w.done {
+		if w.at = len(w.buf); w.atEnd {
 			return false, nil
 		}
 		if err := w.readMore(); err != nil {

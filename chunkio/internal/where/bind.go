@@ -20,16 +20,16 @@ type Bound struct {
 // check is a leaf bound to its column's type. A constant between two distinguishable values of the type is replaced
 // by the next lower one, which changes < to <=.
 type check struct {
-	column  string
-	kind    Kind
-	isBound bool
-	test    condition.Test
+	column     string
+	kind       Kind
+	isBound    bool
+	comparison condition.Test
 
 	numbers  []float64      // for columns of numbers
 	texts    []string       // for texts, and decimals written as text
 	instants []text.Instant // for dates and times
 	rats     []*big.Rat     // for keys that are numbers
-	set      map[string]struct{}
+	textSet  map[string]struct{}
 }
 
 // manyConstants is the length of a list from which on a set is quicker.
@@ -42,7 +42,7 @@ func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound
 	for i := range c.Leaves {
 		l := &c.Leaves[i]
 		k, known := kind(l.Column)
-		b.checks[i] = check{column: l.Column, kind: k, isBound: known, test: l.Test}
+		b.checks[i] = check{column: l.Column, kind: k, isBound: known, comparison: l.Test}
 		if known {
 			if err := b.checks[i].bindConstants(l); err != nil {
 				return nil, err
@@ -84,13 +84,13 @@ func (c *check) bindConstants(l *condition.Leaf) error {
 			return err
 		}
 	}
-	if c.test == condition.Equal {
+	if c.comparison == condition.Equal {
 		slices.Sort(c.numbers)
 	}
-	if len(c.texts) >= manyConstants && c.test == condition.Equal {
-		c.set = make(map[string]struct{}, len(c.texts))
+	if len(c.texts) >= manyConstants && c.comparison == condition.Equal {
+		c.textSet = make(map[string]struct{}, len(c.texts))
 		for _, t := range c.texts {
-			c.set[t] = struct{}{}
+			c.textSet[t] = struct{}{}
 		}
 	}
 	return nil
@@ -193,13 +193,13 @@ func (c *check) addOnGrid(x *big.Rat, scale int) {
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
 	if !scaled.IsInt() {
-		switch c.test {
+		switch c.comparison {
 		case condition.Equal:
 			return // no value equals it
 		case condition.Less:
-			c.test = condition.LessEqual
+			c.comparison = condition.LessEqual
 		case condition.GreaterEqual:
-			c.test = condition.Greater
+			c.comparison = condition.Greater
 		}
 	}
 	if c.kind.Numeric() {

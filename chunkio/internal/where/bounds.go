@@ -22,7 +22,7 @@ func (c *check) possibleOutcomes(stats format.Bounds) Outcome {
 	someNull := stats.Nulls != 0
 	someValue := stats.Nulls < 0 || stats.Nulls < stats.Rows
 	var o Outcome
-	if c.test == condition.IsNull {
+	if c.comparison == condition.IsNull {
 		if someNull {
 			o |= IsTrue
 		}
@@ -55,7 +55,7 @@ func (c *check) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	if c.numbers != nil { // some writers take NaN for a bound
 		low.Known, high.Known = low.Known && low.Number == low.Number, high.Known && high.Number == high.Number
 	}
-	switch c.test {
+	switch c.comparison {
 	case condition.Less:
 		return !atLeast(low, 0, 1, false), atLeast(high, 0, 1, true)
 	case condition.LessEqual:

@@ -75,11 +75,11 @@ func (c *check) testNumbers(values []float64) (yes, no uint64) {
 		}
 	}
 	all := ^uint64(0) >> (64 - len(values))
-	switch c.test {
+	switch c.comparison {
 	case condition.IsNull:
 		return null, all &^ null
 	case condition.Equal:
-		if len(c.numbers) >= manyConstants { // in order
+		if len(c.numbers) >= manyConstants { // they are sorted
 			for i, x := range values {
 				if _, found := slices.BinarySearch(c.numbers, x); found {
 					yes |= 1 << i
@@ -152,9 +152,9 @@ func (c *check) testTexts(l *outcomeSets, memo []uint8, perSecond int64, at int,
 	for k, id := range ids {
 		row := at + k
 		bit := uint64(1) << (row & 63)
-		if id < 0 || c.test == condition.IsNull {
+		if id < 0 || c.comparison == condition.IsNull {
 			switch {
-			case c.test != condition.IsNull: // unknown
+			case c.comparison != condition.IsNull: // unknown
 			case id < 0:
 				l.yes[row>>6] |= bit
 			default:
@@ -193,18 +193,18 @@ func (c *check) testText(value []byte, perSecond int64) (passes, ok bool) {
 	case c.instants != nil:
 		at, ok := text.ParseInstant(value, perSecond)
 		for _, k := range c.instants {
-			passes = passes || meetsTest(c.test, at.Compare(k))
+			passes = passes || meetsTest(c.comparison, at.Compare(k))
 		}
 		return passes, ok
-	case c.set != nil:
-		_, passes = c.set[string(value)] // makes no string
+	case c.textSet != nil:
+		_, passes = c.textSet[string(value)] // makes no string
 	case c.kind.Class == Decimal:
 		for _, k := range c.texts {
-			passes = passes || meetsTest(c.test, compareDecimals(value, k))
+			passes = passes || meetsTest(c.comparison, compareDecimals(value, k))
 		}
 	default:
 		for _, k := range c.texts {
-			passes = passes || meetsTest(c.test, bytes.Compare(value, []byte(k)))
+			passes = passes || meetsTest(c.comparison, bytes.Compare(value, []byte(k)))
 		}
 	}
 	return passes, true

@@ -18,7 +18,7 @@ const (
 	IsFalse
 	IsUnknown
 
-	anything = IsTrue | IsFalse | IsUnknown
+	anyOutcome = IsTrue | IsFalse | IsUnknown
 )
 
 // Never reports that no row can match.
@@ -33,7 +33,7 @@ func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
 type State []Outcome
 
 // Start returns the state without any knowledge.
-func (b *Bound) Start() State { return slices.Repeat(State{anything}, len(b.checks)) }
+func (b *Bound) Start() State { return slices.Repeat(State{anyOutcome}, len(b.checks)) }
 
 // narrowLeaf restricts the outcomes of a leaf. A contradiction is ignored.
 func (s State) narrowLeaf(leaf int, o Outcome) {
@@ -53,16 +53,16 @@ func (b *Bound) Given(s State, key, value string, null bool) {
 
 func (c *check) keyOutcome(value string, null bool) Outcome {
 	switch {
-	case c.test == condition.IsNull && null:
+	case c.comparison == condition.IsNull && null:
 		return IsTrue
-	case c.test == condition.IsNull:
+	case c.comparison == condition.IsNull:
 		return IsFalse
 	case null:
 		return IsUnknown
 	}
 	holds := func(compare func(i int) int, n int) bool {
 		for i := range n {
-			if meetsTest(c.test, compare(i)) {
+			if meetsTest(c.comparison, compare(i)) {
 				return true
 			}
 		}
