@@ -9,8 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestPlain: a file of bytes is read as it was written, counts until it is closed, and says what to
-// do where the disk is full.
+// TestPlain: a file of bytes is read as it was written, counts until it is closed, and has a remedy for a full disk.
 func TestPlain(t *testing.T) {
 	s := New(Options{Dir: t.TempDir(), Limit: 100})
 	p := must.Get(s.Plain(60))(t)

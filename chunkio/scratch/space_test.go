@@ -42,7 +42,7 @@ func (d *faultyDisk) Close() error { d.closed++; return nil }
 
 const faultyRecord = 16 // bytes
 
-// onFaultyDisk makes a scratch file of count records on a disk that is full after so many writes.
+// onFaultyDisk makes a scratch file of count records on a disk that is full after the given number of writes.
 func onFaultyDisk(t *testing.T, count, writes int) (*Space, stream.ScratchFile, *faultyDisk) {
 	t.Helper()
 	s := New(Options{Dir: "DIR"})
@@ -174,8 +174,7 @@ func TestNamesAMissingFolder(t *testing.T) {
 	}
 }
 
-// A disk that fills up while it is written, wherever it happens, ends the pass with an
-// error that says so, at once or at the end.
+// A disk that fills up at any point of writing ends the pass with an error that reports it, at once or at the end.
 func TestFullDisk(t *testing.T) {
 	const count = 6
 	for writes := range count {
@@ -218,7 +217,7 @@ func TestNoticesDamage(t *testing.T) {
 	}
 }
 
-// A disk that says it wrote, and did not, is noticed: the checksum is not on it.
+// A disk that confirms a write without doing it is noticed: the checksum is not on it.
 func TestNoticesALostWrite(t *testing.T) {
 	_, f, d := onFaultyDisk(t, 2, -1)
 	formattest.Must(t, goThrough(f, stream.ScratchWrite, 2, numbered))

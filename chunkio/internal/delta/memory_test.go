@@ -36,7 +36,7 @@ func heap() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// What is counted against the limit is at least what is held, and not many times that.
+// The memory counted against the limit is at least the memory held, and not many times as much.
 func TestCountedMemoryIsHeld(t *testing.T) {
 	const n = 60_000
 	for _, partitions := range []int{10, n} {
@@ -90,7 +90,7 @@ func TestBudgetIsGivenBack(t *testing.T) {
 		if err := table.replaySegment(t.Context(), part, s); err != nil {
 			t.Fatalf("seed %d: replaying the log: %v", 300+seed, err)
 		}
-		// Remove what is left: nothing may stay but sidecars, which are listed files.
+		// Remove the remaining files: nothing may stay but sidecars, which are listed files.
 		s.beginVersion(99)
 		for path := range h.versions[14].live {
 			if err := s.removeFile("", escape(path), ""); err != nil {
@@ -123,8 +123,8 @@ func TestAnyLimit(t *testing.T) {
 	}
 }
 
-// One commit that removes very many files does not slow the commits behind it: its map is not
-// kept, because clearing a map takes as long as it ever was. A small one is.
+// One commit that removes very many files does not slow the later commits: its map is not kept, because clearing a
+// map takes time proportional to its largest size. A small one is kept.
 func TestChurnIsLinear(t *testing.T) {
 	for removals, kept := range map[int]bool{1: true, 300_000: false} {
 		s := newState(&budget{limit: 1 << 40}, true)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the data files need of their reader and we do not have is refused by its name;
-// what changes nothing for us is read.
+// Features that the data files need and this package lacks are refused by name; features that change nothing for it
+// are read.
 func TestProtocol(t *testing.T) {
 	features := func(names string) string {
 		return fmt.Sprintf(`{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":[%s]}}`, names)

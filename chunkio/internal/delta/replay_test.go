@@ -39,7 +39,7 @@ func same(t *testing.T, what string, got *Snapshot, err error, want *Snapshot) {
 	}
 }
 
-// Every version of a table is what a map says, with its commits' actions in any order.
+// Every version of a table equals the twin's map, with its commits' actions in any order.
 func TestEveryVersionIsItsTwin(t *testing.T) {
 	for seed := range uint64(30) {
 		h := newHistory(seed, 12)
@@ -56,8 +56,8 @@ func TestEveryVersionIsItsTwin(t *testing.T) {
 	}
 }
 
-// Replaying from any checkpoint, of any shape, is replaying from the start; with the log
-// before it or without, and whatever _last_checkpoint says.
+// Replaying from any checkpoint, of any shape, equals replaying from the start; with the log before it or without,
+// and with any _last_checkpoint.
 func TestCheckpointAndRestIsTheWhole(t *testing.T) {
 	hints := []string{"", "{", `{"version":3,"size":2}`, `{"version":999,"size":2,"parts":7}`, "\x00\xff"}
 	for seed := range uint64(3) {
@@ -110,7 +110,7 @@ func TestIncompleteCheckpoints(t *testing.T) {
 	}
 }
 
-// Only the newest checkpoint that serves and the commits behind it are read.
+// Only the newest usable checkpoint and the commits after it are read.
 func TestReadsNoMoreThanNeeded(t *testing.T) {
 	h := newHistory(8, 10)
 	m := newFolder()

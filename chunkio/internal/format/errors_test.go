@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestGuard: a panic of a library is an error. What Go's runtime says of it reaches no message, and is not lost.
+// TestGuard: a panic of a library becomes an error. The text of Go's runtime reaches no message, and is not lost.
 func TestGuard(t *testing.T) {
 	err := Guard(func() error {
 		var nothing []int

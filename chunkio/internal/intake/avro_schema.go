@@ -38,15 +38,15 @@ type avroNode struct {
 // maxNodes bounds a schema: named types within each other multiply.
 const maxNodes = 1 << 21
 
-// parseAvroSchema reads a schema, in JSON. The names of its columns may take mostNames bytes.
-func parseAvroSchema(text []byte, mostNames int) (*avroSchema, error) {
+// parseAvroSchema reads a schema, in JSON. The names of its columns may take maxNames bytes.
+func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	var raw any
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	if err := d.Decode(&raw); err != nil {
 		return nil, errors.New("the schema is no JSON: " + stream.PlainJSON(err).Error()) // hides io.EOF
 	}
-	s := &avroSchema{typesByName: map[string]*avroNode{}, nameBytesLeft: mostNames}
+	s := &avroSchema{typesByName: map[string]*avroNode{}, nameBytesLeft: maxNames}
 	root, err := s.parseType(raw, "", 0)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// avroFile is a container file of blocks, each of so many rows.
+// avroFile is a container file of blocks, each of the given number of rows.
 func avroFile(schema, codec string, blocks ...avroBlock) string {
 	var b []byte
 	text := func(s string) { b = append(binary.AppendVarint(b, int64(len(s))), s...) }

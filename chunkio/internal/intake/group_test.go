@@ -8,9 +8,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestFootersAreCounted: a file of 40 row groups asks for the room of all their metadata where the length of the
-// input is known, else for twice as many each time. What it asks for is more than it had, and enough; and so is
-// every larger limit, as workers make room.
+// TestFootersAreCounted: a file of 40 row groups asks for the room of all their metadata if the length of the input
+// is known, else for twice as many each time. It asks for more than it had, and for enough; and every larger limit is
+// enough too, as workers make room.
 func TestFootersAreCounted(t *testing.T) {
 	const groups, length = 40, 1 << 20
 	for _, d := range []int{1000, 20_000} {
@@ -18,7 +18,7 @@ func TestFootersAreCounted(t *testing.T) {
 		if footer := whole - (Options{}).leastMemory(d, 1); footer < writer.FooterBytes(int64(d), int64(d), 0, groups)-writer.FooterBytes(int64(d), int64(d), 0, 1) {
 			t.Errorf("%d more row groups of %d columns take %d bytes", groups-1, d, footer)
 		}
-		// written tells at which row group memory is short, 0 for none, and what is asked for.
+		// written returns the row group at which memory is short, 0 for none, and the memory asked for.
 		written := func(bytes, memory int64) (group int, need int64) {
 			opt := Options{Threads: 8, Memory: memory}
 			g := &gatherer{columns: make([]Column, d), opt: opt, workers: opt.affordableWorkers(d), slots: make(chan struct{}, 8), inputBytes: bytes, file: new(writer.File)}

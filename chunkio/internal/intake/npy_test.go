@@ -18,7 +18,7 @@ import (
 
 func parseNaive(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// npy is an array as numpy.save writes it: in version 1, or 3 where the header is not all ASCII.
+// npy is an array as numpy.save writes it: in version 1, or 3 if the header is not all ASCII.
 func npy(header string, data any) string {
 	var b bytes.Buffer
 	header += "\n"
@@ -143,7 +143,7 @@ func FuzzNDJSON(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) { survives(NDJSON, data) })
 }
 
-// Names are written as Python's repr does: what it prints is as it is, and the rest is escaped.
+// Names are written as by Python's repr: printable characters unchanged, and the rest escaped.
 func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 	head := `{'descr': [("b'é\n", '<i4'), ('α\t\\\'"', '<i4'), ('\x00\u202e\U000e0001', '<i4')], 'fortran_order': False, 'shape': (1,), }`
 	text := npy(head, []int32{1, 2, 3})
@@ -159,9 +159,9 @@ func TestNPYNamesAreEscapedAsByPython(t *testing.T) {
 	}
 }
 
-// TestUnreadArrays: of an array of a type that cannot be read, the advice makes one that can. The bytes of both are those
-// of numpy 1.24.2: of ['2024-01-01T00:00:00.5', NaT], [1.5 s, NaT], [1+2j, 3-4j], and b'ab', b'cd'; the second are what
-// it saves of the advice. NaT is a missing value there, and not the smallest integer.
+// TestUnreadArrays: for an array of a type that cannot be read, the advice makes one that can. The bytes of both come
+// from numpy 1.24.2: of ['2024-01-01T00:00:00.5', NaT], [1.5 s, NaT], [1+2j, 3-4j], and b'ab', b'cd'; the second are
+// the results of saving the advised expression. NaT is a missing value there, and not the smallest integer.
 func TestUnreadArrays(t *testing.T) {
 	bytesOf := func(s string) []byte { return must.Get(hex.DecodeString(s))(t) }
 	for _, c := range []struct {

@@ -137,8 +137,8 @@ func TestFlipped(t *testing.T) {
 // afterSchema is a stream without its first message.
 func afterSchema(b []byte) []byte { return b[8+binary.LittleEndian.Uint32(b[4:]):] }
 
-// What a stream needs is planned by its first batch: where that is not compressed, no
-// room for decompressing is set aside.
+// The first batch of a stream determines its planned memory: if that batch is not compressed, no room for
+// decompressing is set aside.
 func TestStreamScratch(t *testing.T) {
 	for _, c := range []struct {
 		name string

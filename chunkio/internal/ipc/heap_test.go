@@ -14,8 +14,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// wideSchemas are schemas whose parsed form is many times as large as what they are parsed from, or as others of as
-// many bytes.
+// wideSchemas are schemas whose parsed form is many times as large as their bytes, or as the parsed form of other
+// schemas of as many bytes.
 func wideSchemas(n int) map[string]*arrow.Schema {
 	number := arrow.PrimitiveTypes.Float64
 	fields := make([]arrow.Field, n)
@@ -43,8 +43,8 @@ func wideSchemas(n int) map[string]*arrow.Schema {
 	}
 }
 
-// TestSchemaIsCounted: what a file or stream holds once it is open is no more than it says, one that needs more than
-// the memory is refused before its schema is parsed, and in as much as the refusal names it is opened.
+// TestSchemaIsCounted: an open file or stream holds no more memory than HeldBytes; one that needs more than the limit
+// is refused before its schema is parsed; and with the memory named in the refusal it is opened.
 func TestSchemaIsCounted(t *testing.T) {
 	const n = 20_000
 	for what, schema := range wideSchemas(n) {
@@ -84,8 +84,8 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestViewBuffersAreSummedOnce: the buffers of view arrays stand between the others, and where they end is known
-// without adding up all before.
+// TestViewBuffersAreSummedOnce: the buffers of view arrays stand between the others, and their end is known without
+// adding up all earlier ones.
 func TestViewBuffersAreSummedOnce(t *testing.T) {
 	b := &batch{version: metadataV5, viewEnds: []int64{2, 2, 5}}
 	for views, want := range []int{7, 9, 9, 12, 12} {

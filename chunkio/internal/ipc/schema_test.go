@@ -33,8 +33,8 @@ func fromJSON(t testing.TB, columns ...any) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), cols, -1)
 }
 
-// Columns of every other type stand before numbers, so that these are found only if
-// the layout of what stands before is known; and each says why it is left out.
+// Columns of every other type precede numbers, so that these are found only if the layout of the preceding ones is
+// known; and each has a reason for being left out.
 func TestLeftOut(t *testing.T) {
 	p, fw := arrow.PrimitiveTypes, arrow.FixedWidthTypes
 	text := arrow.BinaryTypes.String
@@ -148,9 +148,9 @@ func TestStructs(t *testing.T) {
 	}
 }
 
-// The first batch of a stream with a row tells the length of a list; a row of another length in a
-// batch behind is an error at its row, but sparse reading takes any length. A file's column is left out, where
-// it is among the rows that are looked at.
+// The first batch of a stream with a row determines the length of a list; a row of another length in a later batch is
+// an error at its row, but sparse reading takes any length. A file's column is left out if such a row is among the
+// rows that are checked.
 func TestListLengths(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	records := []arrow.Record{
@@ -201,8 +201,8 @@ func TestListLengths(t *testing.T) {
 	}
 }
 
-// Behind the first rows the number of elements in a batch's metadata tells that lists of a file have other lengths; where it
-// does not, the row is an error.
+// After the first rows, the number of elements in a batch's metadata may show that lists of a file have other
+// lengths; if it does not, the row is an error.
 func TestListLengthsBehind(t *testing.T) {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	first := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float64)
@@ -244,7 +244,7 @@ func TestDictionaries(t *testing.T) {
 			if !grow {
 				values = nil
 			}
-			// Two more values: those before stay where they are, or are gone.
+			// Two more values: the earlier ones stay in their places, or are gone.
 			values = append(values, float64(i), float64(10*i))
 			v := array.NewFloat64Builder(memory.DefaultAllocator)
 			v.AppendValues(values, nil)

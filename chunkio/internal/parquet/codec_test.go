@@ -45,8 +45,8 @@ func packLZ4(t *testing.T, kind compress.Compression, data []byte) (out []byte) 
 	return out
 }
 
-// TestCodecs: every codec gives back what was compressed, refuses a declared size that is
-// off by one either way, and a codec that met damage still works afterwards.
+// TestCodecs: every codec restores the compressed bytes, refuses a declared size that is off by one either way, and
+// still works after damaged input.
 func TestCodecs(t *testing.T) {
 	for _, kind := range decodableCodecs {
 		var c codec
@@ -106,7 +106,7 @@ func TestZstdChecksum(t *testing.T) {
 	}
 }
 
-// TestLZ4WithoutFrame: what is called LZ4 may be a block without Hadoop's frame, as old writers had it.
+// TestLZ4WithoutFrame: a block declared LZ4 may lack Hadoop's frame, as old writers wrote it.
 func TestLZ4WithoutFrame(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcde"), 100)
 	got := make([]byte, len(data))

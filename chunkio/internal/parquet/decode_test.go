@@ -70,7 +70,7 @@ func leafNamed(t testing.TB, f *File, name string) int {
 	return -1
 }
 
-// TestMessy compares what its README says of messy.parquet with what is decoded.
+// TestMessy compares the decoded messy.parquet with its README.
 func TestMessy(t *testing.T) {
 	f := openTest(t, fixtures.Dataset(t, "messy.parquet"))
 	for _, want := range []struct {
@@ -252,8 +252,7 @@ func equalBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
-// TestDatasets decodes a few leaves of every dataset, and their nulls must be those
-// of the footer.
+// TestDatasets decodes a few leaves of every dataset and compares their nulls with the footer's counts.
 func TestDatasets(t *testing.T) {
 	for _, name := range []string{
 		"coil20", "orl", "usps", "isolet", "warppie10p", "mnist10k", "prostate_ge", "basehock", "basehock_sparse",

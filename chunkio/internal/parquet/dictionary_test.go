@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// Indices of every width, in runs of either kind, skipped and read in pieces of any
-// length; and one that points behind the table, wherever it stands.
+// Indices of every width, in runs of either kind, skipped and read in pieces of any length; and an index beyond the
+// table, at any position.
 func TestDictionary(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for width := 0; width <= 32; width++ {

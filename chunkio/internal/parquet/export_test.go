@@ -2,7 +2,7 @@ package parquet
 
 import "encoding/binary"
 
-// DropOrders makes the footer say nothing on the order of bounds.
+// DropOrders removes the order of bounds from the footer.
 func (f *File) DropOrders() { f.footer.hasTypeOrder = nil }
 
 // SetOldBounds gives the statistics of a column's first chunk the fields of old writers, with its

@@ -34,7 +34,7 @@ type typeCase struct {
 	typ  string
 	node func(parquet.Repetition) schema.Node
 	make func(r *rand.Rand, n int) (any, []float64)
-	// encodings beside PLAIN and the dictionary
+	// encodings in addition to PLAIN and the dictionary
 	encodings []parquet.Encoding
 }
 

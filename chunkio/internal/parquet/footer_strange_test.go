@@ -52,7 +52,7 @@ func TestStrangeTypes(t *testing.T) {
 		{"values of no bytes", "mistyped", "0 bytes", parquet.Types.FixedLenByteArray, 0, nil},
 		{"values of -1 byte", "mistyped", "-1 bytes", parquet.Types.FixedLenByteArray, -1, nil},
 		{"a type that is none", "mistyped", "type number 8", 8, 0, nil},
-		// and what can be read
+		// and the readable ones
 		{"no field of the union", "int32", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.record(10, thrift{}) }},
 		{"an integer of 8 bits", "uint8", "", parquet.Types.Int32, 0, union(10, thrift{}.field(1, thriftByte, 8).field(2, thriftFalse))},
 		{"no field of the union, but a converted type", "uint8", "", parquet.Types.Int32, 0, func(e thrift) thrift { return e.i32(6, 11).record(10, thrift{}) }},
@@ -78,8 +78,8 @@ func TestStrangeTypes(t *testing.T) {
 	}
 }
 
-// TestSchemaTwin: with every physical type and annotation, a node is that which the library reads,
-// and it is strange where the library fails.
+// TestSchemaTwin: with every physical type and annotation, a node equals the library's node, and it is strange if the
+// library fails.
 func TestSchemaTwin(t *testing.T) {
 	annotations := []func(thrift) thrift{nil}
 	for n := range int64(26) {
@@ -188,8 +188,8 @@ func TestFaultyChunks(t *testing.T) {
 	}
 }
 
-// TestPagesDecide: where the footer lists an encoding that no page has, or gives a wrong size in memory,
-// the pages are believed.
+// TestPagesDecide: if the footer lists an encoding that no page has, or gives a wrong size in memory, the pages are
+// believed.
 func TestPagesDecide(t *testing.T) {
 	values := binary.LittleEndian.AppendUint32(nil, 7)
 	values = append(values, bytes.Repeat([]byte{7, 0, 0, 0}, 2)...)
@@ -265,7 +265,7 @@ func TestNoColumns(t *testing.T) {
 	}
 }
 
-// constantColumn is a column of so many rows in one page, all of them 7, which takes a few bytes.
+// constantColumn is a column of n rows in one page, all of them 7, which takes a few bytes.
 func constantColumn(name string, rows int) madeColumn {
 	dict := binary.LittleEndian.AppendUint32(nil, 7)
 	indices := binary.AppendUvarint([]byte{0}, uint64(rows)<<1)
@@ -277,8 +277,8 @@ func constantColumn(name string, rows int) madeColumn {
 	return c
 }
 
-// TestRowsThatPagesCannotHold: a row group, or a column of it, of more rows than its bytes can have pages for is refused
-// as the file is opened; what a page can hold is not.
+// TestRowsThatPagesCannotHold: a row group, or a column of it, of more rows than its bytes can have pages for is
+// refused when the file is opened; the rows that one page can hold are not.
 func TestRowsThatPagesCannotHold(t *testing.T) {
 	const many = 1_000_000_000_000
 	far := constantColumn("x", math.MaxInt32)

@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestNullAndEmptyLists: beside lists of one length, a row whose list is null or empty has missing elements, and all
-// others have their values, whatever part of the rows is decoded. The values are those that listGroups writes:
-// 100 for every row of the group, and one for every element; the second element of some lists (100 more) is null.
+// TestNullAndEmptyLists: among lists of one length, a row whose list is null or empty has missing elements, and all
+// others have their values, in any decoded range of rows. The values are the ones that listGroups writes: 100 for
+// every row of the group, and one for every element; the second element of some lists (100 more) is null.
 func TestNullAndEmptyLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for width := 1; width < 9; width++ {

@@ -164,9 +164,9 @@ func listGroups(t *testing.T, groups ...[]int) *File {
 	return f
 }
 
-// TestUnevenLists: lists whose number of values would allow a constant length but which have none
-// are left out where the first page, of four entries here, tells. Later they are an error that names
-// the row, both lengths and what to do.
+// TestUnevenLists: lists whose number of values would allow a constant length but that have none are left out if the
+// first page, of four entries here, shows it. In later pages they are an error that names the row, both lengths and
+// the remedy.
 func TestUnevenLists(t *testing.T) {
 	for _, uneven := range [][]int{
 		{2, 1, 3}, {1, 3, 2}, {4, 1, 1, 2},
@@ -258,7 +258,7 @@ func TestNullsInLists(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be decoded is listed with what to do about it.
+// TestRefused: columns that cannot be decoded are listed with a remedy.
 func TestRefused(t *testing.T) {
 	file := formattest.WriteFile(t, schema.FieldList{schema.NewInt32Node("x", optional, -1), schema.NewByteArrayNode("t", optional, -1)}, 1,
 		func(_, c int, w pqfile.ColumnChunkWriter) error {

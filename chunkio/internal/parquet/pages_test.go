@@ -106,7 +106,7 @@ func readAll(in format.Input, pool *sync.Pool) error {
 	return errors.Join(readColumns(f, -1, 1<<20), readColumns(f, -1, 20))
 }
 
-// readColumns reads physical column only, or all columns where it is negative.
+// readColumns reads physical column only, or all columns if it is negative.
 func readColumns(f *File, only int, step int64) error {
 	var errs []error
 	for i, l := range f.leaves {
@@ -158,8 +158,8 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// allocationCeiling is far above what reading the variety file takes (below 4 MB, most of
-// it the state of codecs), and far below what a damaged count could ask for.
+// allocationCeiling is far above the need of reading the variety file (below 4 MB, most of it the state of codecs),
+// and far below the need that a damaged count could claim.
 const allocationCeiling = 64 << 20
 
 func varietyFiles(t testing.TB, groups int) [][]byte {

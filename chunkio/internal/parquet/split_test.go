@@ -36,7 +36,7 @@ func splitPages(t *testing.T, file []byte) (count int) {
 					to[k*n+i] = p.page.values[i*size+k]
 				}
 			}
-			// 0 for PLAIN becomes 9, in zigzag, where nothing else changes by that.
+			// 0 for PLAIN becomes 9, in zigzag, if nothing else changes by that.
 			done := false
 			for i := at; i < end-int64(header.Compressed) && !done; i++ {
 				if file[i] != 0 {
@@ -113,8 +113,8 @@ func TestByteStreamSplit(t *testing.T) {
 	}
 }
 
-// TestByteStreamSplitLength: a page of another length than its values' is refused, as it does not
-// tell how far apart the bytes of a value are.
+// TestByteStreamSplitLength: a page of another length than its values' is refused, as the distance between the bytes
+// of a value is unknown.
 func TestByteStreamSplitLength(t *testing.T) {
 	col := &column{physical: parquet.Types.Float, size: 4}
 	for size, fits := range map[int]bool{40: true, 39: false, 41: false, 44: false, 0: false} {

@@ -52,8 +52,8 @@ func decodesAlike(t *testing.T, f *File, g int, leaves []int, from, to int64) (f
 	return faults
 }
 
-// Leaves in any order, any rows, of a file that is whole, damaged or cut off while it is open:
-// what is decoded together is what is decoded alone.
+// Leaves in any order, any rows, of a file that is whole, damaged or cut off while it is open: decoding them together
+// gives the same as decoding them alone.
 func TestDecodeAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	faults := 0
@@ -102,7 +102,7 @@ func (c *countedInput) ReadAt(b []byte, at int64) (int, error) {
 	return c.Input.ReadAt(b, at)
 }
 
-// Small chunks come together, up to stretchMost; one that is longer than readAhead comes alone.
+// Small chunks come together, up to maxStretch; one that is longer than readAhead comes alone.
 func TestStretchReads(t *testing.T) {
 	const small, rows = 40, 5000 // 20 kB a chunk, and 160 kB of the wide one
 	var fields schema.FieldList

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// sizedColumn is a column of rows numbers, so many of them distinct, in pages of 400 or with a dictionary, and
-// its true size in memory, so that its footer can be made to lie about that.
+// sizedColumn is a column of rows numbers with the given number of distinct ones, in pages of 400 or with a
+// dictionary, and its true size in memory, so that tests can falsify its footer.
 func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, distinct int, dictionary bool) (c madeColumn, want []float64) {
 	t.Helper()
 	values := make([]int64, rows)
@@ -38,8 +38,8 @@ func sizedColumn(t *testing.T, name string, codec compress.Compression, rows, di
 	return c, want
 }
 
-// TestSizesInMemory: whatever the footer says that the pages of a file take in memory, they are read, and
-// memory is planned for no more than they need, or could.
+// TestSizesInMemory: pages are read even if the footer gives a false size in memory, and no more memory is planned
+// than they need, or could need.
 func TestSizesInMemory(t *testing.T) {
 	const rows = 2000
 	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Zstd} {
@@ -71,8 +71,8 @@ func TestSizesInMemory(t *testing.T) {
 	}
 }
 
-// TestSizeOfOneColumn: where the footer is right about the first column, and gives another less than a page, though more
-// than its bytes in the file, that one is refused with both sizes and what to do.
+// TestSizeOfOneColumn: if the footer is right about the first column, and gives another column a size below that of
+// its page but above that of its bytes in the file, this column is refused with both sizes and a remedy.
 func TestSizeOfOneColumn(t *testing.T) {
 	const rows = 2000
 	first, _ := sizedColumn(t, "a", compress.Codecs.Snappy, rows, rows, false)
@@ -126,7 +126,7 @@ func TestDictionaryHeaderUncounted(t *testing.T) {
 	}
 }
 
-// farInput is an object in a store, as it says.
+// farInput claims to be an object in a store.
 type farInput struct {
 	*formattest.Memory
 	reads int

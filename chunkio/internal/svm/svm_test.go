@@ -214,7 +214,7 @@ func TestBadText(t *testing.T) {
 	}
 }
 
-// TestSeveralLabels: rows with several labels, as those of multi-label collections, and with none have their entries,
+// TestSeveralLabels: rows with several labels, as in multi-label collections, and rows with none have their entries,
 // and the labels are no column, for a reason with its line.
 func TestSeveralLabels(t *testing.T) {
 	f, err := parse(strings.NewReader("1 1:2\n2,5,7 3:4\n 1:6 2:8\n-1,+1.5\nqid:3 1:9\n"))

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Constants that do not fit are refused, with the column, its type and what would do.
+// Constants that do not fit are refused, with the column, its type and an example that fits.
 func TestConstantsThatDoNotFit(t *testing.T) {
 	for text, want := range map[string]string{
 		`i = "abc"`:                      `column "i", at character 1, is of type int64: "abc" is no number`,

@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// TestWorkerBytes: what pages that are encoded at once leave behind is within what WorkerBytes says of each,
-// and goes where fewer of them are to be at work.
+// TestWorkerBytes: the memory left over by pages that were encoded at once is within WorkerBytes for each, and is
+// freed if fewer are to be encoded at once.
 func TestWorkerBytes(t *testing.T) {
 	const workers = 4
 	page := make([]byte, zstdWindow+100) // of two windows

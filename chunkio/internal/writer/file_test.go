@@ -49,8 +49,7 @@ func TestPagesEndByTheirEntries(t *testing.T) {
 	}
 }
 
-// TestFooterHeap: what a file of many columns holds until it is finished, behind a Mark too, is within what
-// FooterBytes says.
+// TestFooterHeap: the memory of a file of many columns until it is finished, after a Mark too, is within FooterBytes.
 func TestFooterHeap(t *testing.T) {
 	const columns, groups = 3000, 3
 	before := held()

@@ -16,7 +16,8 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// write writes row groups of a number and a text, from group first up to end, and marks the file where that is asked for.
+// write writes row groups of a number and a text, from group first up to end, and marks the file after the groups
+// that marked selects.
 func write(t *testing.T, w *File, first, end int, marked func(group int) bool) (marks [][]byte) {
 	t.Helper()
 	for n := first; n < end; n++ {
@@ -63,8 +64,8 @@ func numberAndText(columns int) (fields schema.FieldList) {
 	return fields
 }
 
-// TestFooterIsTheLibrarys: the footer has every row group once, in order, and is what the library writes of that,
-// whatever was kept in blocks, marked or gone on with.
+// TestFooterIsTheLibrarys: the footer has every row group once, in order, and equals the library's own footer,
+// whether groups were kept in blocks, marked or continued.
 func TestFooterIsTheLibrarys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for columns, counts := range map[int][]int{0: {1, 15, 5000}, 2: {0, 1, 14, 15, 16, 2047, 2048, 2049, 5000}, 300: {13, 14, 40}, maxPendingChunks + 1: {2}} {
@@ -102,7 +103,7 @@ func TestFooterIsTheLibrarys(t *testing.T) {
 			if groups < 2 {
 				continue
 			}
-			// A run that goes on behind a mark ends in the same bytes.
+			// A run that continues after a mark ends in the same bytes.
 			var first bytes.Buffer
 			begun, err := New(&first, numberAndText(columns), nil)
 			if err != nil {
