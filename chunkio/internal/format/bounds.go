@@ -17,7 +17,7 @@ type Bound struct {
 	Instant text.Instant // of dates and times
 }
 
-// Bounded is a File that has such metadata.
+// Bounded is a File that has bounds in its metadata.
 type Bounded interface {
 	// Bounds returns the known bounds of leaf l in group g; l may be one that is no feature.
 	Bounds(g, l int) Bounds

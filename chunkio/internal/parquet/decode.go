@@ -222,6 +222,7 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 	return addRemedy(g.file.placeError(err, g.number, lf.Name), remedyLeaveOut)
 }
 
+// startEntries starts a column chunk in the memory of the previous one.
 func (g *rowGroup) startEntries(col *column, buf *scratch) *entries {
 	buf.pages = g.file.newChunkPages(g.number, col, buf)
 	buf.entries = entries{pages: &buf.pages, col: col, buf: buf}

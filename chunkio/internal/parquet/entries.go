@@ -25,7 +25,7 @@ type entries struct {
 	noNulls  bool  // none of the remaining entries is null
 	def, rep hybrid
 
-	replaceTexts func(found []float64) // replaces the numbers of texts by the numbers of a list; nil for other columns
+	replaceTexts func(found []float64) // replaces indices of texts by the texts' numbers; nil for other columns
 }
 
 // unevenError reports an entry that does not belong to a whole list of the expected width.

@@ -105,6 +105,7 @@ func (h *hybrid) nextPackedBatch(n int) (word uint64, count int) {
 	return word, count
 }
 
+// skip takes time proportional to the number of runs, not of values.
 func (h *hybrid) skip(n int) error {
 	for n > 0 {
 		if err := h.loadRun(); err != nil {
