@@ -23,7 +23,7 @@ func BenchmarkSelect(b *testing.B) {
 			b.Run(fmt.Sprintf("d=%d/k=%d/partitioned=%v", size.d, size.k, partitioned), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := Select(b.Context(), gram.Full(sym, size.d), Options{K: size.k, Partitioned: partitioned}); err != nil {
-						b.Fatal(err)
+						b.Fatalf("selecting from G: %v", err)
 					}
 				}
 				b.ReportMetric(float64(size.k*b.N)/b.Elapsed().Seconds(), "turns/s")

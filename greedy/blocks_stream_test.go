@@ -125,10 +125,10 @@ func TestBlocksFromRowsAim(t *testing.T) {
 	absent.G = gram.Full(nil, 24)
 	for name, opt := range choices(24) {
 		opt.Threads = 2
-		build := func(of *anchor.Graph) *aimedTarget { return must.Get(smoothTarget(team, of, 2))(t) }
+		build := func(of *anchor.Graph) *graphTarget { return must.Get(smoothTarget(team, of, 2))(t) }
 		want := must.Get(selectTarget(t.Context(), g.graph.G, build(g.graph).target, opt))(t)
-		height := build(&absent).rows
-		least := aimedStreamBytes(24, opt.Features(opt.K), height, 0, 0) + streamedBlocksBytes(24, height, opt.Largest(), 2)
+		height := build(&absent).height
+		least := targetStreamBytes(24, opt.Features(opt.K), height, 0, 0) + streamedBlocksBytes(24, height, opt.Largest(), 2)
 		for _, memory := range []int64{least, 1 << 30} {
 			got := must.Get(selectTargetStream(t.Context(), src, std, build(&absent).target, StreamOptions{Options: opt, Memory: memory}))(t)
 			sameBlocks(t, fmt.Sprintf("%s in %d bytes", name, memory), got, want)

@@ -326,7 +326,7 @@ func TestBlocksThreadsAndPermutation(t *testing.T) {
 func TestBlocksDependent(t *testing.T) {
 	x, list := indicators(51, 60, 0, 3, 4)
 	r := must.Get(Select(t.Context(), gram.Full(x.gram(), x.d), Options{K: 2, Choice: method.Choice{Blocks: list}}))(t)
-	if len(r.Blocks) != 2 || last(r.Error) > 1e-12 {
+	if len(r.Blocks) != 2 || lastElement(r.Error) > 1e-12 {
 		t.Errorf("blocks %v leave %v", r.Blocks, r.Error)
 	}
 	for j, share := range r.Explained {

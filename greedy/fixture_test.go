@@ -42,7 +42,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 				}
 				target := targetOf(t, g, groups)
 				fix.validate(t, g)
-				m := must.Get(newMemory(g, g.Diagonal(2), target, 2))(t)
+				m := must.Get(newGramEngine(g, g.Diagonal(2), target, 2))(t)
 				var turn int
 				watch := func(c *criterion) {
 					if turn < len(fix.F) {
@@ -51,7 +51,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 					turn++
 				}
 				m.groups = opt.Groups
-				fix.compareResult(t, must.Get(run(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
+				fix.compareResult(t, must.Get(runLayers(t.Context(), m, m.criterion, opt.withDefaults(x.d), watch))(t))
 			}
 		})
 	}
@@ -93,12 +93,12 @@ func (fix *fixture) compareGap(t *testing.T, turn int, alive []bool, f, g []floa
 }
 
 // compare checks f and g of one turn; c is in units of powers of 4.
-func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *memory) {
+func (fix *fixture) compare(t *testing.T, form string, turn int, c *criterion, m *gramEngine) {
 	t.Helper()
 	gUnit, hUnit := m.gUnit, m.hUnit
 	fTol, gTol := 1e-9*slices.Max(fix.F[0]), 1e-9*slices.Max(fix.G[0])
-	f, g := make([]float64, c.d), make([]float64, c.d)
-	for i := range c.d {
+	f, g := make([]float64, c.featureCount), make([]float64, c.featureCount)
+	for i := range c.featureCount {
 		f[i], g[i] = c.f[i]/hUnit/hUnit, c.g[i]/gUnit
 		if got, want := f[i], fix.F[turn][i]; !(math.Abs(got-want) <= fTol) {
 			t.Errorf("%s: turn %d: f[%d] = %v, want %v", form, turn, i, got, want)

@@ -67,7 +67,7 @@ func TestTradesAreTheBest(t *testing.T) {
 		for _, groups := range [][]int{nil, Partition(x.d, 6, 3)} {
 			t.Run(fmt.Sprintf("%s/partitioned=%v", name, groups != nil), func(t *testing.T) {
 				g := gram.Full(x.gram(), x.d)
-				m := must.Get(newMemory(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
+				m := must.Get(newGramEngine(g, g.Diagonal(2), targetOf(t, g, groups), 2))(t)
 				keep := make([]bool, 5)
 				keep[2] = true
 				e, ok := newExchanger(m, rand.New(rand.NewPCG(3, 3)).Perm(x.d)[:5], keep, nil)
@@ -78,7 +78,7 @@ func TestTradesAreTheBest(t *testing.T) {
 				for {
 					before := leftOf(x, groups, e.set)
 					want := bestTrade(x, groups, e.set, keep)
-					b := e.best()
+					b := e.bestOfAll()
 					if b.p < 0 {
 						if want < before*(1-1e-4) {
 							t.Errorf("an exchange that leaves %v of %v was missed", want, before)
@@ -88,14 +88,14 @@ func TestTradesAreTheBest(t *testing.T) {
 					if gain := b.gain * unit; math.Abs(before-gain-want) > 1e-9*before {
 						t.Fatalf("exchange %+v leaves %v, the best %v", b, before-gain, want)
 					}
-					if !e.make(b) {
+					if !e.tryExchange(b) {
 						t.Fatalf("exchange %+v was not made", b)
 					}
 					made++
 					if e.drift() > 1e-10 {
 						t.Errorf("drift %g", e.drift())
 					}
-					e.clearSet()
+					e.setKnownValues()
 					if after := leftOf(x, groups, e.set); after >= before || math.Abs(after-want) > 1e-9*before {
 						t.Errorf("leaves %v after %v, want %v", after, before, want)
 					}
@@ -116,7 +116,7 @@ func TestTradesAreTheBest(t *testing.T) {
 func (x *exchanger) compareAfresh(t *testing.T) {
 	t.Helper()
 	old := [][]float64{slices.Clone(x.p), slices.Clone(x.u), slices.Clone(x.v), slices.Clone(x.w), slices.Clone(x.f), slices.Clone(x.g)}
-	if !x.rebuild() {
+	if !x.recomputeAll() {
 		t.Fatal("no columns to go by")
 	}
 	for i, now := range [][]float64{x.p, x.u, x.v, x.w, x.f, x.g} {
