@@ -92,7 +92,7 @@ func TestHistogramsAreOfTheValues(t *testing.T) {
 					tab.Weight = append(tab.Weight, float64(1+i%7)/16)
 				}
 			}
-			twins := &Histograms{most: HistogramBins}
+			twins := &Histograms{maxBins: HistogramBins}
 			for _, col := range tab.Cols {
 				twins.columns = append(twins.columns, twin(col, tab.Weight))
 			}

@@ -221,7 +221,7 @@ func TestLimit(t *testing.T) {
 		t.Error("a failed step changed the state")
 	}
 	if err := NewMoments(d, Options{Limit: Bytes(d, len(full.missing))}).Merge(full); err != nil {
-		t.Error(err)
+		t.Errorf("merging within the exact limit: %v", err)
 	}
 }
 

@@ -109,8 +109,8 @@ func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 		all += v * v
 	}
 	near("dual", got.Dual(2), want.Dual(2), func(int) float64 { return all })
-	const k = thin + 2
-	for _, n := range []int{1, thin, k} {
+	const k = fewRows + 2
+	for _, n := range []int{1, fewRows, k} {
 		list := make([]int, n)
 		for i := range list {
 			list[i] = (2 * i) % d
@@ -138,7 +138,7 @@ func sameFactor(t *testing.T, what string, got, want *Matrix, tol float64) {
 
 // More features than a panel holds are the same sums, and panels are all features, once each, in order.
 func TestNarrowPanels(t *testing.T) {
-	const d, n = 2*panelLeast + 37, 5
+	const d, n = 2*minPanelFeatures + 37, 5
 	tab := table{}
 	for j := range d {
 		col := make([]float64, n)

@@ -70,7 +70,7 @@ func TestSwaps(t *testing.T) {
 		for j := range x {
 			x[j] = j
 		}
-		swaps(order, func(i, j int) {
+		eachSwap(order, func(i, j int) {
 			x[i], x[j] = x[j], x[i]
 			n++
 		})

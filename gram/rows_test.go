@@ -66,7 +66,7 @@ func TestRowsAreAFactor(t *testing.T) {
 				t.Fatalf("other chunks: entry %d is %v, want %v", i, v, w)
 			}
 		}
-		for _, some := range []int{1, thinRows, thinRows + 1} {
+		for _, some := range []int{1, unpackedRows, unpackedRows + 1} {
 			var z []float64
 			for i := range some {
 				z = append(z, g.Feature(nil, i%d)...)

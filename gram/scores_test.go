@@ -85,7 +85,7 @@ func TestScoresAreExactOfFewValues(t *testing.T) {
 		}
 		s := scoresFor(t, tab)
 		for j, col := range tab.Cols {
-			if s.columns[j].plain {
+			if s.columns[j].isUnmapped {
 				continue
 			}
 			for i, f := range midRanks(col, tab.Weight) {
@@ -180,7 +180,7 @@ func TestScoresRise(t *testing.T) {
 		probe = slices.DeleteFunc(append(probe, 0, 1e300, -1e300), func(x float64) bool { return x != x })
 		slices.Sort(probe)
 		for i := 1; i < len(probe); i++ {
-			if a, b := s.Score(j, probe[i-1]), s.Score(j, probe[i]); b < a || math.IsInf(b, 0) && !s.columns[j].plain {
+			if a, b := s.Score(j, probe[i-1]), s.Score(j, probe[i]); b < a || math.IsInf(b, 0) && !s.columns[j].isUnmapped {
 				t.Fatalf("column %d: the scores of %g and %g are %g and %g", j, probe[i-1], probe[i], a, b)
 			}
 		}
@@ -265,7 +265,7 @@ func TestScoresMapChunks(t *testing.T) {
 		for j, col := range tab.Cols {
 			for i, x := range col {
 				want := s.Score(j, x)
-				if x != x && fill == FillZero && !s.columns[j].plain {
+				if x != x && fill == FillZero && !s.columns[j].isUnmapped {
 					want = s.Score(j, 0)
 				}
 				if got := dst.Col(j)[i]; got != want && (got == got || want == want) {
@@ -286,7 +286,7 @@ func TestScoresMapChunks(t *testing.T) {
 		for e := thin.Sparse.RowPtr[i]; e < thin.Sparse.RowPtr[i+1]; e++ {
 			j := int(thin.Sparse.Index[e])
 			want := s.Score(j, tab.Cols[j][i])
-			if !s.columns[j].plain {
+			if !s.columns[j].isUnmapped {
 				want -= s.Score(j, 0)
 			}
 			if thin.Sparse.Value[e] != want {
