@@ -16,11 +16,11 @@ func TestBusy(t *testing.T) {
 		s := tab.statistics(t, dense.random(t, 20, gram.ScaleNone), Options{Busy: &busy}, 64)
 		p := busy.Parts()
 		if p.Convert <= 0 || p.Search <= 0 || p.Scatter <= 0 || p != (stream.TimingParts{Convert: p.Convert, Search: p.Search, Scatter: p.Scatter}) {
-			t.Errorf("%+v", p)
+			t.Errorf("busy times %+v, want converting, search and scatter only", p)
 		}
 		another, err := s.Another()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("making another: %v", err)
 		}
 		tab.Add(t, another, 0, tab.N(), 64)
 		if more := busy.Parts().Since(p); more.Search <= 0 {

@@ -45,14 +45,14 @@ func (c *Columns) matrix() []float64 {
 
 // Anchors drawn from entries are those drawn from rows, whatever the chunks.
 func TestThinAnchors(t *testing.T) {
-	tab := thinRows(200, thinLeast+300)
+	tab := thinRows(200, minThinFeatures+300)
 	sparse := tab
 	sparse.Sparse = true
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {
 		want := tab.random(t, 60, scale)
 		for _, height := range []int{1, 7, 200} {
 			got := must.Get(Random(sparse.entriesOf(t, 60, height), 60, tab.standardizer(t, scale), 2))(t)
-			if got.M != 60 || got.D != want.D || got.Points != nil || got.thin() != true {
+			if got.M != 60 || got.D != want.D || got.Points != nil || got.isThin() != true {
 				t.Fatalf("%d×%d anchors", got.M, got.D)
 			}
 			points := make([]float64, got.M*got.D)
@@ -71,17 +71,17 @@ func TestThinAnchors(t *testing.T) {
 
 // A sample of entries holds no more than it says, and refuses what would be more, and dense rows.
 func TestThinSample(t *testing.T) {
-	tab := thinRows(300, thinLeast)
+	tab := thinRows(300, minThinFeatures)
 	tab.Sparse = true
 	s := tab.entriesOf(t, 40, 64)
 	kept := int64(0)
 	for _, r := range s.rows {
 		kept += int64(len(r.entries.value))
 	}
-	if most := EntriesBytes(40, kept); s.size+40*128 > most {
-		t.Errorf("%d entries take %d bytes, said are %d", kept, s.size, most)
+	if most := EntriesBytes(40, kept); s.entryBytes+40*128 > most {
+		t.Errorf("%d entries take %d bytes, said are %d", kept, s.entryBytes, most)
 	}
-	tight := NewSampler(len(tab.Cols), SamplerOptions{Rows: 40, Seed: 1, Entries: true, Limit: EntriesBytes(40, 0) + s.size/2})
+	tight := NewSampler(len(tab.Cols), SamplerOptions{Rows: 40, Seed: 1, Entries: true, Limit: EntriesBytes(40, 0) + s.entryBytes/2})
 	if err := tight.Add(tab.Chunk(0, 300)); err == nil {
 		t.Error("a sample beyond its limit")
 	}
@@ -95,7 +95,7 @@ func TestThinSample(t *testing.T) {
 // that is made of it. Some columns are lists, and some in full.
 func TestColumns(t *testing.T) {
 	const n, m = 400, 60
-	tab := thinRows(n, thinLeast+300)
+	tab := thinRows(n, minThinFeatures+300)
 	for i := range n { // in most rows, about a mean of 0
 		tab.Cols[5][i] = float64(i%3 - 1)
 	}
@@ -173,7 +173,7 @@ func TestColumns(t *testing.T) {
 
 		// A subset of the features.
 		some := []int{0, 5, 9, c.D - 1}
-		c.keep(some)
+		c.keepFeatures(some)
 		kept := c.matrix()
 		for a := range m {
 			for k, j := range some {
@@ -215,7 +215,7 @@ func TestAmongThin(t *testing.T) {
 // Statistics by entries hold what ThinBytes says, refuse less, dense rows, and rows of more entries.
 func TestColumnsBytes(t *testing.T) {
 	const n, m = 3000, 200
-	tab := thinRows(n, 4*thinLeast)
+	tab := thinRows(n, 4*minThinFeatures)
 	sparse := tab
 	sparse.Sparse = true
 	a := must.Get(Random(sparse.entriesOf(t, m, 64), m, tab.standardizer(t, gram.ScaleStandard), 2))(t)
@@ -248,7 +248,7 @@ func TestColumnsBytes(t *testing.T) {
 // TestThinGoesOn: statistics that keep C by its columns, written halfway and read into others made alike, end in the
 // same bits, and are read into no others.
 func TestThinGoesOn(t *testing.T) {
-	tab := thinRows(120, thinLeast+300)
+	tab := thinRows(120, minThinFeatures+300)
 	tab.Sparse = true
 	a := must.Get(Random(tab.entriesOf(t, 40, 120), 40, tab.standardizer(t, gram.ScaleStandard), 2))(t)
 	p := gram.NewProfile(len(tab.Cols))

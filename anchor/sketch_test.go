@@ -155,8 +155,8 @@ func TestEstimateIsExactWhereItSaysSo(t *testing.T) {
 	a := tab.random(t, n, gram.ScaleStandard)
 	want := tab.graph(t, tab.random(t, n, gram.ScaleStandard), Options{Neighbors: 1})
 	got := tab.sketched(t, a, Options{Neighbors: 1}, 128, 64, 3)
-	if len(got.lower) != n*n {
-		t.Fatalf("%d numbers of directions", len(got.lower))
+	if len(got.knownB) != n*n {
+		t.Fatalf("%d numbers of directions", len(got.knownB))
 	}
 	for i := range 12 {
 		for j := range 12 {

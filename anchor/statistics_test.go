@@ -347,7 +347,7 @@ func TestRoomIsMade(t *testing.T) {
 	roomtest.Collects(t, 8*m*d, func() { newAnchors(m, std) })
 	s := &Statistics{m: m / 4, k: 5, opt: Options{Threads: 1, Limit: 1 << 30}}
 	s.frame.columns = make([]int, 4*d)
-	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.reserve()) })
+	roomtest.Collects(t, 8*m*d, func() { must.Do(t, s.allocateSums()) })
 }
 
 // Ten times the rows take no more bytes: a pass allocates with its first chunk, within
