@@ -22,7 +22,7 @@ func BenchmarkPass(b *testing.B) {
 			b.Run(fmt.Sprintf("k=%d/c=%d/pass", k, c), func(b *testing.B) {
 				p := newPass(kernel.NewTeam(1), centers, false)
 				for b.Loop() {
-					p.start(centers)
+					p.startPass(centers)
 					must.Do(b, p.Add(labels, Matrix(x)))
 				}
 				b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
@@ -106,13 +106,13 @@ func BenchmarkSeeds(b *testing.B) {
 		}
 		seed := func(st *store) func() error {
 			return func() error {
-				_, err := seeds(b.Context(), team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
+				_, err := seedCenters(b.Context(), team, x, nil, st, []*worker{newWorker(st)}, c, rand.NewPCG(1, 1))
 				return err
 			}
 		}
 		run("store", seed(st))
 		run("plain", func() error {
-			_, err := seeds(b.Context(), team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
+			_, err := seedCenters(b.Context(), team, x, nil, nil, nil, c, rand.NewPCG(1, 1))
 			return err
 		})
 		p := newPass(team, take(x, sequence(c)), false)
