@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestBusy: converting, the search and adding are measured, also by what Another made; there is
-// no Gram matrix here.
+// TestBusy: the times of converting, of the search and of adding are measured, also for statistics made by Another;
+// there is no Gram matrix here.
 func TestBusy(t *testing.T) {
 	dense, sparse := clusters(300, 6, 1).thinned(2)
 	for _, tab := range []table{dense, sparse} {

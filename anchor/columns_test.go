@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// entriesOf is a sample of the table's rows by their entries, in chunks of so many rows.
+// entriesOf is a sample of the table's rows by their entries, taken in chunks of the given height.
 func (t table) entriesOf(tb testing.TB, rows, height int) *Sampler {
 	s := NewSampler(len(t.Cols), SamplerOptions{Rows: rows, Seed: 1, Entries: true})
 	t.Add(tb, s, 0, t.N(), height)
@@ -43,7 +43,7 @@ func (c *Columns) matrix() []float64 {
 	return out
 }
 
-// Anchors drawn from entries are those drawn from rows, whatever the chunks.
+// Anchors drawn from entries equal anchors drawn from rows, for any chunks.
 func TestThinAnchors(t *testing.T) {
 	tab := thinRows(200, minThinFeatures+300)
 	sparse := tab
@@ -69,7 +69,7 @@ func TestThinAnchors(t *testing.T) {
 	}
 }
 
-// A sample of entries holds no more than it says, and refuses what would be more, and dense rows.
+// A sample of entries holds at most EntriesBytes, and refuses more, and dense rows.
 func TestThinSample(t *testing.T) {
 	tab := thinRows(300, minThinFeatures)
 	tab.Sparse = true
@@ -143,7 +143,7 @@ func TestColumns(t *testing.T) {
 		near("C", bits, want.C, tol*largest)
 		near("S", first.S, want.S, tol)
 
-		// Products, against those of the matrix.
+		// Products, compared with the matrix's.
 		r := rand.New(rand.NewPCG(1, 2))
 		x, v := make([]float64, m), kernel.RowMajor(make([]float64, 3*m), 3, m, m)
 		for i := range x {
@@ -166,7 +166,7 @@ func TestColumns(t *testing.T) {
 					vc[i*c.D+j] = z
 				}
 			})
-			// m products of numbers of which few are above 4, and what is taken off each column.
+			// m products of numbers of which few are above 4, and the mean part of each column.
 			near("Cᵀx", y, own, 32*m*0x1p-53*largest*math.Sqrt(n))
 			near("VC", vc, mapped, 32*m*0x1p-53*largest*math.Sqrt(n))
 		}
@@ -212,7 +212,7 @@ func TestAmongThin(t *testing.T) {
 	}
 }
 
-// Statistics by entries hold what ThinBytes says, refuse less, dense rows, and rows of more entries.
+// Statistics by entries hold at most ThinBytes, and refuse a lower limit, dense rows, and rows of more entries.
 func TestColumnsBytes(t *testing.T) {
 	const n, m = 3000, 200
 	tab := thinRows(n, 4*minThinFeatures)

@@ -88,7 +88,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// A row too far away is an error that says which.
+// A row too far away is an error that names the row.
 func TestThinOverflow(t *testing.T) {
 	const d = minThinFeatures + 300 // some are constant, and left out
 	tab := thinRows(200, d)

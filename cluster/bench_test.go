@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// BenchmarkPass beside the plain loop over columns, which is as fast up to some 100
-// products a row and falls behind from there.
+// BenchmarkPass compares a pass with the plain loop over columns, which is as fast up to some 100 products a row and
+// slower from there.
 func BenchmarkPass(b *testing.B) {
 	const n = 8192
 	for _, k := range []int{5, 25, 100, 784} {
@@ -54,8 +54,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// BenchmarkKMeans is one start, moved at most 30 times, beside the same steps in passes
-// over all rows: of integers, whose sums follow the rows that moved, and of doubles.
+// BenchmarkKMeans compares one start, moved at most 30 times, with the same steps in passes over all rows: of
+// integers, whose sums are updated by the rows that moved, and of doubles.
 func BenchmarkKMeans(b *testing.B) {
 	for _, shape := range []struct{ n, k, c int }{{1440, 41, 20}, {1500, 600, 26}, {10000, 256, 10}, {10000, 16, 300}, {10000, 100, 500}} {
 		x, _ := blobs(1, shape.n, shape.k, shape.c, 0.3)

@@ -69,8 +69,8 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 	}
 }
 
-// naiveSeeds is k-means++ in plain loops from the same random numbers, with so many trials a
-// centre: 1 is the plain form.
+// naiveSeeds is k-means++ in plain loops from the same random numbers, with the given number of trials a centre: 1 is
+// the plain form.
 func naiveSeeds(x matrix, c, trials int, random *rand.PCG) []int {
 	uniform := func() float64 { return float64(random.Uint64()>>11) * 0x1p-53 }
 	chosen := []int{min(int(uniform()*float64(x.Rows)), x.Rows-1)}

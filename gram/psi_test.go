@@ -41,11 +41,10 @@ func TestPSISymmetry(t *testing.T) {
 	}
 }
 
-// The index of a normal distribution and one shifted or widened is what its groups have in
-// theory, which is never more than the divergence of the two distributions: δ² of a shift by δ
-// deviations, and r/2 + 1/(2r) − 1 of r times the variance. Groups of a tenth keep four fifths
-// of a shift and seven tenths of a wider spread where bins are fine enough to make them; about 0,
-// where bins are octaves, two thirds and two fifths.
+// The index of a normal distribution against a shifted or widened one equals the theoretical index of its groups,
+// which is never more than the divergence of the two distributions: δ² for a shift by δ deviations, and r/2 + 1/(2r)
+// − 1 for r times the variance. Groups of a tenth keep four fifths of a shift and seven tenths of a wider spread if
+// bins are fine enough to make them; about 0, where bins are octaves, two thirds and two fifths.
 func TestPSIOfNormals(t *testing.T) {
 	const n, m = 200_000, 100_000
 	for _, c := range []struct{ mean, shift, ratio, keeps float64 }{
@@ -74,7 +73,7 @@ func TestPSIOfNormals(t *testing.T) {
 			variance += dp*dp*p/n + dq*dq*q/m
 		}
 		got := a.PSI(0, b, 0)
-		// Five deviations, and five times the mean of what is left where the slope is 0.
+		// Five deviations, and five times the mean index of equal distributions, about which the slope is 0.
 		tol := 5*math.Sqrt(variance) + 5*float64(len(all))*(1.0/n+1.0/m)
 		if got.Groups != len(all) || math.Abs(got.Value-theory) > tol {
 			t.Errorf("%+v: index %g in %d groups, theory %g ± %g in %d", c, got.Value, got.Groups, theory, tol, len(all))

@@ -51,7 +51,7 @@ const (
 	groupRows = 64
 	// holdoutEvery: one of this many groups of rows, at least one, is held out to estimate the error of the sketch.
 	holdoutEvery = 8
-	// maxSketchRows bounds them: beyond, the rows themselves are as good.
+	// maxSketchRows bounds the rows of a sketch: beyond it, the rows of the table are as good.
 	maxSketchRows = 1 << 20
 )
 

@@ -32,7 +32,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkBlocks chooses 10 of 100 blocks of 10 features, beside 100 features one by one.
+// BenchmarkBlocks compares choosing 10 of 100 blocks of 10 features with choosing 100 features one by one.
 func BenchmarkBlocks(b *testing.B) {
 	x := random(1, 400, 1000, 0)
 	g := gram.Full(x.gram(), x.d)

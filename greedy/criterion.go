@@ -59,7 +59,7 @@ type step struct {
 	h      []float64 // ERᵀυ: column products of the residual target with υ
 	score  float64   // ‖υ‖² = f_p/g_p
 	column []float64 // G₍:,p₎ in the engine's units
-	// hErr bounds the rounding of hᵢ by hErr.reach·reach[i] + hErr.norm·√g⁰ᵢ.
+	// hErr bounds the rounding of hᵢ by hErr.reach·targetNorm[i] + hErr.norm·√g⁰ᵢ.
 	hErr struct{ reach, norm float64 }
 }
 

@@ -10,10 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// fixture is a case of <kind>_small.json. Its about says: f[t], g[t] belong to
-// all columns at the start of turn t, chosen columns 0; errors[t] is ‖X − P_S X‖²
-// before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors to
-// 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
+// fixture is a case of <kind>_small.json. By its field "about", f[t], g[t] belong to all columns at the start of turn
+// t, chosen columns 0; errors[t] is ‖X − P_S X‖² before turn t; f agrees to 1e-9·max f[0], g to 1e-9·max g[0], errors
+// to 1e-9·errors[0]; it stops at g ≤ 1e-10·g⁰, we at 1e-8·g⁰.
 type fixture struct {
 	Name   string
 	X      [][]float64
@@ -57,7 +56,7 @@ func checkFixtures(t *testing.T, kind string, partitioned bool) {
 	}
 }
 
-// validate wants a number for every turn: what is missing would go unchecked.
+// validate requires a number for every turn: a missing one would go unchecked.
 func (fix *fixture) validate(t *testing.T, m *gram.Matrix) {
 	t.Helper()
 	n := len(fix.Order)

@@ -21,8 +21,8 @@ import (
 // sameChoice wants one selection from both forms of G, to rounding.
 func sameChoice(t *testing.T, name string, got, want *Result) {
 	t.Helper()
-	// One direction is left for the last feature of a layer, and every feature is as good there:
-	// rounding chooses it, and so what the next layer is of.
+	// One direction is left for the last feature of a layer, and every feature is as good there: rounding chooses it,
+	// and so decides the next layer.
 	sure := len(want.Order)
 	if want.Layers != nil {
 		sure = ofFirst(want) - 1
@@ -51,7 +51,7 @@ func sameChoice(t *testing.T, name string, got, want *Result) {
 	}
 }
 
-// Whatever is asked for, G in full and as a factor choose the same features.
+// For all options, G in full and as a factor choose the same features.
 func TestFormsChooseAlike(t *testing.T) {
 	scaled := random(92, 40, 60, 0)
 	for j, col := range scaled.col { // squares over 24 orders of magnitude
@@ -173,8 +173,8 @@ func TestFormsAimAlike(t *testing.T) {
 	}
 }
 
-// Without G its columns come from passes over the rows: the choice and its numbers are the same, whatever
-// the memory, in layers too.
+// Without G, its columns come from passes over the rows: the choice and its numbers are the same for any memory, in
+// layers too.
 func TestStreamsAimAlike(t *testing.T) {
 	for _, shape := range []struct{ n, d, m, k int }{{40, 90, 12, 9}, {90, 24, 20, 6}, {60, 90, 12, 40}} {
 		for _, unit := range []float64{1, 1e-60, 1e60} {

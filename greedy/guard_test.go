@@ -43,8 +43,8 @@ func watched(t *testing.T, g *gram.Matrix, c int, watch watcher) *Result {
 	return must.Get(selectInMemory(t.Context(), g, targetOf(t, g, drawn(g.D, c)), Options{K: g.D, Threads: 2}, watch))(t)
 }
 
-// The recursion with its guard chooses as if every f were recomputed at every turn,
-// which is what a bound of ∞ asks for, to the last bit of the scores.
+// The recursion with its guard chooses as if every f were recomputed at every turn, to the last bit of the scores. A
+// bound of ∞ forces the recomputation.
 func TestGuardEqualsRecomputing(t *testing.T) {
 	x := illConditioned()
 	g := gram.Full(x.gram(), x.d)
@@ -99,7 +99,7 @@ func TestGuardBound(t *testing.T) {
 	}
 }
 
-// Whatever the drift within the bounds, the choice is the same.
+// For any drift within the bounds, the choice is the same.
 func TestGuardAgainstDrift(t *testing.T) {
 	x := illConditioned()
 	g := gram.Full(x.gram(), x.d)

@@ -45,8 +45,7 @@ func compareLeast(t *testing.T, got, want, left []float64) {
 	}
 }
 
-// What greedy reports beside its errors are the tails of G, and, for the data smoothed on the
-// graph, of AᵗX.
+// The error bounds that greedy reports are the tails of G, and, for the data smoothed on the graph, of AᵗX.
 func TestLeast(t *testing.T) {
 	g := newGraphed(90, 24, 20, 5)
 	for _, rounds := range []int{0, 1, 3} {

@@ -190,8 +190,8 @@ func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 			return nil, err
 		}
 		out := res.ranking(e)
-		// A selection by variance plans memory for all features but not for this bound. And as many directions as
-		// groups are no bound.
+		// There is no bound for blocks: one block of several features explains more than one direction. A selection by
+		// variance or gain plans memory for all features, but not for this bound.
 		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || leastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
 			out.Least = leastDataErrors(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// store is a checkpoint in memory, which is due every so many times that it is asked.
+// store is a checkpoint in memory that is due at one in `every` calls.
 type store struct {
 	saved map[string]stored
 	every int

@@ -56,10 +56,10 @@ func minSketchBytes(d, c int) int64 {
 	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minRun*int64(d))
 }
 
-// StreamPasses is the number of passes for f⁰ with the given bytes of memory, 1 for the profile included: a lower bound of the
-// passes of SelectStream. Every few features chosen take two more: 100 features of COIL20, ORL and USPS took 15, 7
-// and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, so that one
-// pass suffices.
+// StreamPasses is the number of passes for f⁰ with the given bytes of memory, including 1 for the profile: a lower
+// bound of the passes of SelectStream. Every few features chosen take two more: 100 features of COIL20, ORL and USPS
+// took 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, so
+// that one pass suffices.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if sparse {
 		return 2, nil

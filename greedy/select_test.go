@@ -152,7 +152,7 @@ func TestHugeColumn(t *testing.T) {
 		x.col[7][i] *= 1e25
 	}
 	r := mustSelect(t, x, Options{K: 12})
-	// What the others do once column 7 is out of the data.
+	// The choice among the other columns without column 7 in the data.
 	rest := x.clone()
 	rest.project(x.col[7])
 	rest = rest.permuted([]int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11})
@@ -233,7 +233,7 @@ func TestKeep(t *testing.T) {
 	if !slices.Equal(r.Order[:3], []int{5, 0, 2}) || len(r.Order) != 6 || !slices.Equal(r.Redundant, []int{2}) {
 		t.Errorf("order %v, redundant %v", r.Order, r.Redundant)
 	}
-	// The rest is what is chosen from the residual of the kept.
+	// The rest is chosen from the residual of the kept columns.
 	rest := x.clone()
 	for _, p := range []int{5, 0} {
 		rest.project(rest.col[p])
@@ -327,7 +327,7 @@ func TestBadGram(t *testing.T) {
 	}
 }
 
-// What Select holds beside G stays within Bytes.
+// The memory of Select in addition to G stays within Bytes.
 func TestBytes(t *testing.T) {
 	const d, k = 300, 60
 	x := random(19, 100, d, 0)

@@ -128,8 +128,8 @@ func TestHeldErrorsAreOfWeightsFittedElsewhere(t *testing.T) {
 	}
 }
 
-// Without a second pass all is an estimate: the held rows tell what the selection leaves of the data,
-// where the sketch itself, fitted to few rows, tells too little.
+// Without a second pass all numbers are estimates: the held-out rows estimate the error of the selection, which the
+// sketch itself, fitted to few rows, underestimates.
 func TestHeldErrorsTellTheTruth(t *testing.T) {
 	x := smooth(54, 3000, 150, 60, 0.97).noisy(55, 0.5)
 	src := serve(x, 256)
@@ -195,8 +195,8 @@ func TestSketchedRefuses(t *testing.T) {
 	}
 }
 
-// TestSketchedBlocks: blocks are chosen by a sketch alone as by a Gram matrix that is what the sketch estimates, with what
-// the rows held back say after each of them; exact columns of candidates are for single features.
+// TestSketchedBlocks: a sketch alone chooses blocks like a Gram matrix equal to its estimate, with the held-out error
+// after each of them; exact columns of candidates are for single features.
 func TestSketchedBlocks(t *testing.T) {
 	src := serve(smooth(30, 400, 60, 40, 0.85).noisy(31, 0.05), 64)
 	for name, opt := range choices(60) {

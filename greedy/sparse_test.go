@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// passSums are all products of a pass, run those of a third of the triangle.
+// passSums are all products of a pass; run has the products of a third of the triangle.
 type passSums struct{ triangle, run, columns, products, groups, squares, sketch []float64 }
 
 // differ lists the products that have other bits.
@@ -26,8 +26,8 @@ func (s passSums) differ(o passSums) (names []string) {
 	return names
 }
 
-// sparseSums makes them of blocks of so many entries and rows; 0 is all rows in memory, whose triangle is then
-// made without a pass.
+// sparseSums computes them in blocks of the given number of entries and rows; 0 keeps all rows in memory, whose
+// triangle is then computed without a pass.
 func sparseSums(t *testing.T, src *source, scale gram.Scale, blocks, workers int, features, groups []int, v []float64) passSums {
 	std, profile := rowstest.Standardizer(t, src, scale, gram.FillMean), gram.NewProfile(src.d)
 	must.Do(t, stream.Fold(t.Context(), src, stream.FoldOptions{}, profile))
@@ -83,8 +83,8 @@ func sumsOf(t *testing.T, r *reader, features, groups []int, v []float64) passSu
 	return s
 }
 
-// Products of sparse rows are those of the dense rows, and have the same bits however the rows are cut
-// into blocks, in memory or not, for any number of workers.
+// Products of sparse rows equal the products of dense rows, and have the same bits however the rows are cut into
+// blocks, in memory or not, for any number of workers.
 func TestSparseProducts(t *testing.T) {
 	x := counts(50, 90, 70)
 	for _, scale := range []gram.Scale{gram.ScaleNone, gram.ScaleStandard} {

@@ -34,7 +34,7 @@ type streamEngine struct {
 	productError   []float64 // the rounding error of product i is within productError·√g⁰ᵢ
 	batch          int       // candidates fetched by a pass
 	scratch        []float64
-	refreshNumbers int64 // float64s for a run of rows of G in a refresh
+	refreshNumbers int64 // float64s for a run of rows of G in refreshScores
 	step           step
 }
 

@@ -35,7 +35,7 @@ func leftOf(x matrix, groups, s []int) float64 {
 	return left
 }
 
-// bestTrade tries every exchange of a set but those of features to keep.
+// bestTrade tries every exchange of a set, except of features to keep.
 func bestTrade(x matrix, groups, s []int, keep []bool) (left float64) {
 	left = math.Inf(1)
 	for a := range s {
@@ -112,7 +112,7 @@ func TestTradesAreTheBest(t *testing.T) {
 	}
 }
 
-// compareAfresh compares what exchanges have updated with what G and H give.
+// compareAfresh compares the updated numbers of exchanges with the same numbers computed from G and H.
 func (x *exchanger) compareAfresh(t *testing.T) {
 	t.Helper()
 	old := [][]float64{slices.Clone(x.p), slices.Clone(x.u), slices.Clone(x.v), slices.Clone(x.w), slices.Clone(x.f), slices.Clone(x.g)}
@@ -133,8 +133,8 @@ func (x *exchanger) compareAfresh(t *testing.T) {
 	}
 }
 
-// Refined selections are never worse than greedy's, have its errors, and keep what is to be
-// kept; one that greedy would not improve is greedy's to the last bit.
+// Refined selections are never worse than greedy's, have their own errors, and keep the features in Keep; if no
+// exchange wins, the result is greedy's to the last bit.
 func TestRefine(t *testing.T) {
 	better := 0
 	for name, x := range swapCases() {

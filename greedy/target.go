@@ -46,7 +46,7 @@ type target struct {
 	// dual is K without the excluded features; nil if there is no root.
 	dual func(excluded []bool) kernel.Matrix[float64]
 
-	unit         float64 // unit of H in the form LU if there is no G: the unit of the rows
+	unit         float64 // scale factor of H in the form LU if there is no G: that of the rows
 	excludedRows []bool  // rows of H of features of earlier layers, if H is in full; may be nil
 	scratch      []float64
 }

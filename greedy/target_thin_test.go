@@ -102,7 +102,7 @@ func TestThinTargets(t *testing.T) {
 	}
 }
 
-// What a target by its columns is without some features is what the matrix is without them.
+// Without some features, a target by its columns is the same as the target by its matrix.
 func TestThinLayers(t *testing.T) {
 	dense, thin, _ := thinGraphs(t, 260, 1000, 5)
 	team := kernel.NewTeam(2)
