@@ -54,15 +54,15 @@ type drawnRows struct {
 	order []int
 }
 
-// DrawnOf returns the rows of a factor that a [Sampler] of `most` rows would keep; it holds only their numbers.
-func DrawnOf(rows *gram.Rows, most int, seed uint64) Drawn {
+// DrawnOf returns the rows of a factor that a [Sampler] of limit rows would keep; it holds only their numbers.
+func DrawnOf(rows *gram.Rows, limit int, seed uint64) Drawn {
 	k := drawnRows{rows: rows, order: make([]int, rows.Len())}
 	key := func(i int) uint64 { return splitmix.Hash(seed, uint64(rows.Position(i))) }
 	for i := range k.order {
 		k.order[i] = i
 	}
 	slices.SortFunc(k.order, func(a, b int) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) })
-	k.order = k.order[:min(most, len(k.order))]
+	k.order = k.order[:min(limit, len(k.order))]
 	return k
 }
 

@@ -25,11 +25,11 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 	if g.Rows != s.Rows && !s.opt.Later {
 		return nil, fmt.Errorf("anchor: the graph has %d rows, the Gram matrix %d", s.Rows, g.Rows)
 	}
-	wanted := make(map[int]int, len(s.frame.columns)) // from column to place in the frame
+	frameIndex := make(map[int]int, len(s.frame.columns)) // from column to index in the frame
 	for k, j := range s.frame.columns {
-		wanted[j] = k
+		frameIndex[j] = k
 	}
-	keepKnownColumns(g, wanted)
+	keepKnownColumns(g, frameIndex)
 	if g.D == 0 {
 		return nil, fmt.Errorf("anchor: no column of the Gram matrix took part in the distances")
 	}
@@ -38,11 +38,11 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 			return nil, err
 		}
 	}
-	at := make([]int, g.D) // index of each feature in the frame
+	indices := make([]int, g.D) // index of each feature in the frame
 	factor := make([]float64, g.D)
 	for k, j := range g.Columns {
-		at[k] = wanted[j]
-		factor[k] = s.frame.factor[at[k]]
+		indices[k] = frameIndex[j]
+		factor[k] = s.frame.factor[indices[k]]
 	}
 	if !g.Absent() {
 		g.Scale(s.opt.Threads, factor)
@@ -51,18 +51,18 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
 	if s.opt.Later {
-		if err := s.takeRows(g, at); err != nil {
+		if err := s.takeRows(g, indices); err != nil {
 			return nil, err
 		}
 	}
-	graph := s.toGraph(at, g.Weight)
+	graph := s.toGraph(indices, g.Weight)
 	graph.G, graph.Scale = &g.Matrix, factor
 	return graph, nil
 }
 
 // toGraph turns the sums, of rows with the given total weight, into the graph of the features at the given indices of
 // the frame, ascending, without G. The graph lives in their memory.
-func (s *Statistics) toGraph(at []int, weight float64) *Graph {
+func (s *Statistics) toGraph(indices []int, weight float64) *Graph {
 	threads := s.opt.Threads
 	root := make([]float64, s.m) // Δ^(−1/2), 0 for 0
 	for j, v := range s.delta {
@@ -70,11 +70,11 @@ func (s *Statistics) toGraph(at []int, weight float64) *Graph {
 			root[j] = 1 / math.Sqrt(v)
 		}
 	}
-	graph := &Graph{Rows: s.Rows, M: s.m, D: len(at), Delta: s.delta, S: s.zz, Z: s.rows}
+	graph := &Graph{Rows: s.Rows, M: s.m, D: len(indices), Delta: s.delta, S: s.zz, Z: s.rows}
 	switch {
 	case s.columns != nil:
 		s.columns.finishColumns(threads, s.delta, weight)
-		s.columns.keepFeatures(at)
+		s.columns.keepFeatures(indices)
 		graph.Columns = s.columns
 	case s.opt.Later && s.zx == nil:
 	case s.rows.Rows > 0:
@@ -85,7 +85,7 @@ func (s *Statistics) toGraph(at []int, weight float64) *Graph {
 			}
 		}
 	default:
-		graph.C = s.centreCross(at, root, weight)
+		graph.C = s.centreCross(indices, root, weight)
 	}
 	kernel.Each(threads, s.m, func(i int) {
 		for j := i; j < s.m; j++ {
@@ -127,7 +127,7 @@ func checkCentred(g *gram.Gram) error {
 // of the frame, ascending, in the memory of ZᵀX. weight is the rows' total weight. Rows of Z sum to 1, so the rows of
 // ZᵀX sum to the sum of the points. x̄ is at most half a deviation, as the profile of the anchors is of the same
 // rows; if later rows have outgrown it, digits are lost as in any sum about another centre.
-func (s *Statistics) centreCross(at []int, root []float64, weight float64) []float64 {
+func (s *Statistics) centreCross(indices []int, root []float64, weight float64) []float64 {
 	d := len(s.frame.columns)
 	mean := make([]float64, d)
 	for j := range s.m {
@@ -135,10 +135,10 @@ func (s *Statistics) centreCross(at []int, root []float64, weight float64) []flo
 	}
 	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
 	for j := range s.m {
-		from, to := s.zx[j*d:], s.zx[j*len(at):]
-		for k, l := range at {
+		from, to := s.zx[j*d:], s.zx[j*len(indices):]
+		for k, l := range indices {
 			to[k] = (from[l] - float64(s.delta[j]*mean[l])) * root[j]
 		}
 	}
-	return s.zx[:s.m*len(at)]
+	return s.zx[:s.m*len(indices)]
 }

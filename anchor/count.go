@@ -6,21 +6,21 @@ import "github.com/ufs-stream/ufs-stream/stream"
 // the eigenpairs of S take seconds up to here.
 const MostAnchors = 2000
 
-// Count is the number of anchors for a table of the given number of used rows: asked, or if that is 0, every row up
+// Count is the number of anchors for a table of the given number of used rows: requested, or if that is 0, every row up
 // to 2,000 rows, and 2,000 beyond. If rows are few, each of them counts: with a quarter of them as anchors,
 // laplacian, mcfs and align lose all that they gain over other methods. The number must exceed the number of
 // neighbours, as the weights need the distance of one more, and must not exceed the rows; else the error is a
 // *stream.UsageError.
-func Count(asked int, rows int64, neighbors int) (int, error) {
-	m := asked
+func Count(requested int, rows int64, neighbors int) (int, error) {
+	m := requested
 	switch {
-	case asked < 0:
-		return 0, stream.Usagef("{anchors} %d is negative", asked)
-	case asked == 0:
+	case requested < 0:
+		return 0, stream.Usagef("{anchors} %d is negative", requested)
+	case requested == 0:
 		m = int(min(rows, MostAnchors))
 	}
 	if err := checkAnchorCount(m, neighbors); err != nil {
-		if asked == 0 && int64(m) == rows {
+		if requested == 0 && int64(m) == rows {
 			return 0, stream.Usagef("%v; there are only %d rows: lower {neighbors}", err, rows)
 		}
 		return 0, err

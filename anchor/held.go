@@ -60,8 +60,8 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 		}
 	}
 	// The difference of the two estimates has the sum of both variances, which are inverse to the numbers of rows.
-	main, held := float64(g.G.Rank-q), float64(g.Held.Rank)
-	return math.Sqrt(total / float64(pairs) * held / (held + main))
+	main, heldRank := float64(g.G.Rank-q), float64(g.Held.Rank)
+	return math.Sqrt(total / float64(pairs) * heldRank / (heldRank + main))
 }
 
 // exhaustedShare: if the other features leave less than this share of a feature's sum of squares, the rest is
@@ -77,16 +77,16 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 	}
 	team := kernel.NewTeam(threads)
 	up, q := g.knownRoot()
-	rank, held := g.G.Rank, g.Held.Rank
-	width := held + q
+	rank, heldRank := g.G.Rank, g.Held.Rank
+	width := heldRank + q
 	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	rows := make([]float64, sketchBlock*width)
 	readRows := func(list []int) { // sets rows to the held-out and the known numbers of the features
 		clear(known.Data)
 		g.knownNumbersTo(team, up, list, known.Sub(0, 0, len(list), q))
 		for i, j := range list {
-			copy(rows[i*width:], g.Held.R[j*held:][:held])
-			copy(rows[i*width+held:], known.Data[i*q:][:q])
+			copy(rows[i*width:], g.Held.R[j*heldRank:][:heldRank])
+			copy(rows[i*width+heldRank:], known.Data[i*q:][:q])
 		}
 	}
 	// Each feature of the order, orthogonal to those before it by the weights of G, and of length 1 there.

@@ -42,15 +42,15 @@ func rowPanels(x kernel.Matrix[float64]) columnPanels {
 	}
 }
 
-// takeRows computes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. at has the
-// index of each feature in the frame.
-func (s *Statistics) takeRows(g *gram.Gram, at []int) error {
+// takeRows computes Z, ΔᵀZ and ZᵀX̃ of the rows of a factor, which are centred and in the frame's scale. indices
+// has the index of each feature in the frame.
+func (s *Statistics) takeRows(g *gram.Gram, indices []int) error {
 	m, d, all := s.m, g.D, len(s.frame.columns)
 	points := kernel.RowMajor(s.anchors.Points, m, all, all)
 	if d < all { // g lacks features of the anchors
 		narrow := kernel.RowMajor(make([]float64, m*d), m, d, d)
 		for i := range m {
-			for k, j := range at {
+			for k, j := range indices {
 				narrow.Data[i*d+k] = points.Data[i*all+j]
 			}
 		}
@@ -58,7 +58,7 @@ func (s *Statistics) takeRows(g *gram.Gram, at []int) error {
 	}
 	// The frame's centre is not the mean.
 	shift := make([]float64, d)
-	for k, j := range at {
+	for k, j := range indices {
 		shift[k] = (g.Mean[k] - s.frame.center[j]) * s.frame.factor[j]
 	}
 	rows := factorPanels(&g.Matrix, s.opt.Threads)
@@ -73,8 +73,8 @@ func (s *Statistics) takeRows(g *gram.Gram, at []int) error {
 			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))
 		})
 	}
-	for k := range at {
-		at[k] = k
+	for k := range indices {
+		indices[k] = k
 	}
 	return nil
 }

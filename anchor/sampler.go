@@ -86,8 +86,8 @@ func (h *keyHeap) Pop() any          { panic("anchor: rows are replaced, never p
 func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
 
 // EntriesBytes bounds the memory of a Sampler of sparse rows that keeps the given rows and total of entries.
-func EntriesBytes(rows int, kept int64) int64 {
-	return int64(rows)*128 + 2*(4+8)*kept + buffers // twice, as rows reuse the memory of longer ones
+func EntriesBytes(rows int, entries int64) int64 {
+	return int64(rows)*128 + 2*(4+8)*entries + buffers // twice, as rows reuse the memory of longer ones
 }
 
 func sampleBytes(rows, d int) int64 {
@@ -134,7 +134,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	if err := s.checkLimit(min(len(s.rows)+left, s.opt.Rows)); err != nil {
 		return err
 	}
-	taken := false
+	anyTaken := false
 	for i := 0; left > 0; i++ {
 		r := sampledRow{key: s.rowKey(c.Position(i)), position: c.Position(i), chunkRow: i}
 		if r.key > s.maxKey() {
@@ -156,9 +156,9 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 			r.start = s.groupStart(r.position)
 			heap.Push(&s.rows, r)
 		}
-		taken = true
+		anyTaken = true
 	}
-	if taken {
+	if anyTaken {
 		s.copyTaken(c)
 	}
 	return s.checkLimit(len(s.rows))
@@ -208,10 +208,10 @@ func (s *Sampler) checkLimit(rows int) error {
 	return nil
 }
 
-// rowMemory returns memory for one row; up to `soon` calls will follow.
-func (s *Sampler) rowMemory(soon int) []float64 {
+// rowMemory returns memory for one row; up to `more` calls will follow.
+func (s *Sampler) rowMemory(more int) []float64 {
 	if len(s.spareValues) < s.d {
-		s.spareValues = make([]float64, s.d*min(soon, s.opt.Rows-len(s.rows)))
+		s.spareValues = make([]float64, s.d*min(more, s.opt.Rows-len(s.rows)))
 	}
 	row := s.spareValues[:s.d:s.d]
 	s.spareValues = s.spareValues[s.d:]

@@ -93,12 +93,12 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 		}
 	}
 	across := g.sketchedWeights(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
-	rank, held := main+q, r-main
+	rank, heldRank := main+q, r-main
 	out := x.Room()
 	if rank*d > len(out) {
 		out = make([]float64, rank*d)
 	}
-	heldRows := make([]float64, held*d)
+	heldRows := make([]float64, heldRank*d)
 	sketched := kernel.RowMajor(make([]float64, sketchBlock*r), sketchBlock, r, r)
 	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	c := kernel.RowMajor(g.C, m, d, d)
@@ -131,13 +131,13 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 			scaleToSquare(row[main:], left)
 			copy(out[k*rank:], row[:main])
 			copy(out[k*rank+main:], exact)
-			copy(heldRows[k*held:], row[main:])
+			copy(heldRows[k*heldRank:], row[main:])
 		})
 	}
 	x.Drop()
 	z.Drop()
 	g.G.R, g.G.Rank = out[:rank*d:rank*d], rank
-	g.Held = gram.Factored(heldRows, d, held)
+	g.Held = gram.Factored(heldRows, d, heldRank)
 	return nil
 }
 

@@ -129,14 +129,14 @@ func (s *Statistics) allocateSums() error {
 	s.delta = make([]float64, s.m)
 	switch {
 	case s.opt.Entries != nil:
-		own := make([]int64, d)
+		counts := make([]int64, d)
 		for k, j := range s.frame.columns {
-			own[k] = s.opt.Entries[j]
+			counts[k] = s.opt.Entries[j]
 			if s.frame.center[k] != 0 {
-				own[k] = math.MaxInt64 // every row has a coordinate
+				counts[k] = math.MaxInt64 // every row has a coordinate
 			}
 		}
-		s.columns = newColumns(s.m, s.k, own)
+		s.columns = newColumns(s.m, s.k, counts)
 		if need := s.columns.Bytes() + s.neededBytes(); need > s.opt.Limit {
 			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
 		}
@@ -279,9 +279,9 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 	return w
 }
 
-// newThinScratch is for sparse rows among the anchors y, with at most `most` coordinates in a block.
-func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, most int) scratch {
-	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), most), index: make([]int32, maxBlockRows*(s.k+1)),
+// newThinScratch is for sparse rows among the anchors y, with at most the given coordinates in a block.
+func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, coordinates int) scratch {
+	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates), index: make([]int32, maxBlockRows*(s.k+1)),
 		distance: make([]float64, maxBlockRows*(s.k+1)), weight: make([]float64, maxBlockRows*s.k)}
 }
 
@@ -301,8 +301,8 @@ func (s *Statistics) addPoints(rows int) int {
 	x := kernel.ColMajor(w.points, rows, d, w.stride)
 	before := w.team.Busy()
 	w.near.To(w.index, w.distance, x)
-	found := w.team.Busy()
-	s.opt.Busy.Add(stream.PartSearch, found-before)
+	searchEnd := w.team.Busy()
+	s.opt.Busy.Add(stream.PartSearch, searchEnd-before)
 	start := time.Now()
 	if i := w.weighRows(rows, s.k); i >= 0 {
 		return i
@@ -318,7 +318,7 @@ func (s *Statistics) addPoints(rows int) int {
 		}
 		kernel.SparseGemm(w.team, z, x, kernel.RowMajor(s.zx, s.m, d, d))
 	})
-	s.opt.Busy.Add(stream.PartScatter, ownTime+w.team.Busy()-found)
+	s.opt.Busy.Add(stream.PartScatter, ownTime+w.team.Busy()-searchEnd)
 	return -1
 }
 

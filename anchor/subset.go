@@ -12,25 +12,25 @@ import (
 // Keep reduces s in place to the wanted columns; wanted has one element for each column. The rows remain the same.
 // Cost O(rows·d).
 func (s *Sampler) Keep(wanted []bool) {
-	var kept []int
+	var places []int
 	for j, want := range wanted {
 		if want {
-			kept = append(kept, j)
+			places = append(places, j)
 		}
 	}
 	if s.opt.Entries {
-		s.renumberColumns(kept)
+		s.renumberColumns(places)
 		return
 	}
 	for i := range s.rows {
 		row := s.rows[i].values
 		// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
-		for k, j := range kept {
+		for k, j := range places {
 			row[k] = row[j]
 		}
-		s.rows[i].values = row[:len(kept):len(kept)]
+		s.rows[i].values = row[:len(places):len(places)]
 	}
-	s.d, s.spareValues = len(kept), nil
+	s.d, s.spareValues = len(places), nil
 }
 
 // Reorder moves column order[j] of s to position j; order is a permutation. The rows remain the same. Cost O(rows·d).
@@ -106,9 +106,9 @@ func TableOf(s Drawn, m int, columns []int, threads int) *Table {
 	t := &Table{Rows: m, Cols: len(columns)}
 	if sampled, ok := s.(*Sampler); ok && sampled.opt.Entries {
 		t.CSR = &stream.CSR{RowPtr: []int{0}}
-		own := Sampler{d: sampled.d, opt: sampled.opt, rows: sampled.sortedRows()[:m]}
-		own.renumberColumns(columns)
-		for _, r := range own.rows {
+		sample := Sampler{d: sampled.d, opt: sampled.opt, rows: sampled.sortedRows()[:m]}
+		sample.renumberColumns(columns)
+		for _, r := range sample.rows {
 			t.CSR.Index, t.CSR.Value = append(t.CSR.Index, r.entries.index...), append(t.CSR.Value, r.entries.value...)
 			t.CSR.RowPtr = append(t.CSR.RowPtr, len(t.CSR.Index))
 		}

@@ -130,9 +130,10 @@ func compressedRows(c *stream.CSR, d int) kernel.Compressed {
 	return out
 }
 
-// newThinSearch searches among the anchors y. most is the largest number of coordinates in a block.
-func newThinSearch(y kernel.Compressed, count, workers, most int) *thinSearch {
-	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: most, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
+// newThinSearch searches among the anchors y. blockCoordinates is the largest number of
+// coordinates in a block.
+func newThinSearch(y kernel.Compressed, count, workers, blockCoordinates int) *thinSearch {
+	t := &thinSearch{m: y.Rows, d: y.Cols, count: count, blockCoordinates: blockCoordinates, byAnchor: y, norm: make([]float64, y.Rows), work: make([]thinWork, workers)}
 	t.rows.Cols, t.weightRows.Cols = t.d, t.m
 	for j := range t.m {
 		at, value := y.Row(j)
@@ -167,11 +168,11 @@ func thinSearchBytes(m, d, coordinates, count, workers int) int64 {
 	return int64(coordinates)*(12+8*columnShare) + 16*int64(d) + int64(workers)*8*int64(m+count) + 8*int64(m)
 }
 
-// placeRows maps rows of c from the given one on, at most `most`, into the frame, and returns their number.
-func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, most int) int {
+// placeRows maps rows of c from the given one on, at most maxRows, into the frame, and returns their number.
+func (t *thinSearch) placeRows(f *thinFrame, c *stream.Chunk, from, maxRows int) int {
 	t.rows.Reset()
 	i := from
-	for ; i < min(from+most, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
+	for ; i < min(from+maxRows, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
 		lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
 		f.addRow(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
 	}
@@ -230,8 +231,8 @@ func (t *thinSearch) findNearest(w *thinWork, i int, index []int32, distance []f
 	}
 }
 
-func insertSorted(list []float64, v float64, most int) []float64 {
-	if len(list) < most {
+func insertSorted(list []float64, v float64, limit int) []float64 {
+	if len(list) < limit {
 		list = append(list, v)
 	}
 	q := len(list) - 1
@@ -242,22 +243,22 @@ func insertSorted(list []float64, v float64, most int) []float64 {
 	return list
 }
 
-func (t *thinSearch) squaredDistance(at []int32, value []float64, j int) float64 {
+func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) float64 {
 	sum := 0.0
-	yAt, y := t.byAnchor.Row(j)
+	yFeatures, y := t.byAnchor.Row(j)
 	q := 0
-	for e, k := range at {
-		for ; q < len(yAt) && yAt[q] < k; q++ {
+	for e, k := range features {
+		for ; q < len(yFeatures) && yFeatures[q] < k; q++ {
 			sum += y[q] * y[q]
 		}
 		x := value[e]
-		if q < len(yAt) && yAt[q] == k {
+		if q < len(yFeatures) && yFeatures[q] == k {
 			x -= y[q]
 			q++
 		}
 		sum += x * x
 	}
-	for ; q < len(yAt); q++ {
+	for ; q < len(yFeatures); q++ {
 		sum += y[q] * y[q]
 	}
 	return sum

@@ -113,8 +113,8 @@ func (t table) mutualInformation() (sqrt, largest float64) {
 		}
 	}
 	// 0 ≤ I ≤ min(H_a, H_b), up to rounding.
-	share := func(most float64) float64 { return min(max(information/most, 0), 1) }
-	return share(math.Sqrt(ha * hb)), share(max(ha, hb))
+	ratio := func(most float64) float64 { return min(max(information/most, 0), 1) }
+	return ratio(math.Sqrt(ha * hb)), ratio(max(ha, hb))
 }
 
 func (t table) entropy(sizes []float64) (h float64) {

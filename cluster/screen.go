@@ -32,15 +32,15 @@ type screen struct {
 func newScreen(t *store, centers matrix) *screen {
 	c, k, long := centers.Rows, centers.Cols, t.paddedLength()
 	s := &screen{store: t, c: c, points: make([]float64, c*long), narrow: make([]float32, c*t.stride), halfSquares: make([]float32, c)}
-	about := make([]float64, k)
+	shifted := make([]float64, k)
 	for j := range c {
-		to, narrow := s.paddedCenter(j)[:len(about)], s.narrow[j*t.stride:][:len(about)]
+		to, narrow := s.paddedCenter(j)[:len(shifted)], s.narrow[j*t.stride:][:len(shifted)]
 		copy(to, centers.Data[j*centers.RowStride:])
-		for l, shift := range t.shift[:len(about)] {
+		for l, shift := range t.shift[:len(shifted)] {
 			v := (to[l] - shift) * t.scale
-			about[l], narrow[l] = v, float32(v)
+			shifted[l], narrow[l] = v, float32(v)
 		}
-		square := kernel.Dot(about, about)
+		square := kernel.Dot(shifted, shifted)
 		s.halfSquares[j] = float32(square / 2)
 		s.longestNorm = max(s.longestNorm, math.Sqrt(square))
 	}

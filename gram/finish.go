@@ -129,12 +129,12 @@ func newGram(s *Standardizer, p *Profile) *Gram {
 
 // compactKept moves the upper triangle of the kept rows and columns to the front of m.g. An entry never moves to a
 // higher index, so in ascending order nothing is overwritten unread.
-func (m *Moments) compactKept(kept []int) []float64 {
-	d, n := len(m.Columns), len(kept)
+func (m *Moments) compactKept(places []int) []float64 {
+	d, n := len(m.Columns), len(places)
 	if n < d {
-		for k, i := range kept {
+		for k, i := range places {
 			for l := k; l < n; l++ {
-				m.g[k*n+l] = m.g[i*d+kept[l]]
+				m.g[k*n+l] = m.g[i*d+places[l]]
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func (h *Histograms) Merge(o *Histograms) error {
 	return nil
 }
 
-func (c *histogram) mergeFrom(o *histogram, most int) {
+func (c *histogram) mergeFrom(o *histogram, maxBins int) {
 	c.zero += o.zero
 	c.missing += o.missing
 	other := *o
@@ -129,24 +129,24 @@ func (c *histogram) mergeFrom(o *histogram, most int) {
 	}
 	// The union may have capacity for far more bins than remain.
 	c.bins = union
-	c.coarsenTo(s + extraShift(len(union), most, func(i int) uint64 { return union[i].key }))
+	c.coarsenTo(s + extraShift(len(union), maxBins, func(i int) uint64 { return union[i].key }))
 	if 4*len(c.bins) < 3*cap(c.bins) {
 		c.bins = slices.Clone(c.bins)
 	}
 }
 
-// extraShift is the additional shift after which n ascending keys have at most `most` different values.
-func extraShift(n, most int, key func(i int) uint64) uint {
-	if n <= most {
+// extraShift is the additional shift after which n ascending keys have at most limit different values.
+func extraShift(n, limit int, key func(i int) uint64) uint {
+	if n <= limit {
 		return 0
 	}
 	// Two neighbours become equal once the highest bit in which they differ is shifted out.
-	var at [65]int // number of pairs that become equal at each shift
+	var pairs [65]int // number of pairs that become equal at each shift
 	for i := 1; i < n; i++ {
-		at[bits.Len64(key(i-1)^key(i))]++
+		pairs[bits.Len64(key(i-1)^key(i))]++
 	}
 	s := uint(0)
-	for ; n > most; n -= at[s] {
+	for ; n > limit; n -= pairs[s] {
 		s++
 	}
 	return s
@@ -170,7 +170,7 @@ func (c *histogram) coarsenTo(s uint) {
 	c.bins = merged
 }
 
-func (c *histogram) addValue(x, weight float64, most int) {
+func (c *histogram) addValue(x, weight float64, maxBins int) {
 	switch {
 	case x == 0:
 		c.zero += weight
@@ -194,7 +194,7 @@ func (c *histogram) addValue(x, weight float64, most int) {
 		return
 	}
 	c.bins = slices.Insert(c.bins, i, bin{key, weight})
-	c.coarsenTo(c.shift + extraShift(len(c.bins), most, func(i int) uint64 { return c.bins[i].key }))
+	c.coarsenTo(c.shift + extraShift(len(c.bins), maxBins, func(i int) uint64 { return c.bins[i].key }))
 }
 
 // orderedBits maps the bits of a float64 to an integer such that integers order like the values.

@@ -73,16 +73,16 @@ func (h *Histograms) decodeHistograms(r *words.Reader) *Histograms {
 	return got
 }
 
-func decodeHistogram(r *words.Reader, most int64) histogram {
+func decodeHistogram(r *words.Reader, maxBins int64) histogram {
 	r.Expect(4)
 	c := histogram{shift: uint(r.Count("shift", 63))}
-	n := r.Count("number of bins", most)
+	n := r.Count("number of bins", maxBins)
 	c.zero, c.missing = r.Float(), r.Float()
 	if !isCount(c.zero) || !isCount(c.missing) {
 		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
 	// One shift less would leave too many bins, and two of them become at most one.
-	if c.shift > 0 && n <= most/2 {
+	if c.shift > 0 && n <= maxBins/2 {
 		r.Fail("%d bins at the shift %d", n, c.shift)
 	}
 	r.Expect(2 * n)

@@ -252,27 +252,27 @@ func (m *Matrix) Scale(workers int, factor []float64) {
 	})
 }
 
-func (m *Matrix) keepFeatures(kept []int) {
-	n := len(kept)
+func (m *Matrix) keepFeatures(places []int) {
+	n := len(places)
 	if m.Absent() {
 		m.D = n
 		return
 	}
 	// An entry never moves to a higher index, so in ascending order nothing is overwritten unread.
 	if m.narrow != nil {
-		m.narrow.keepFeatures(m.Rank, kept)
+		m.narrow.keepFeatures(m.Rank, places)
 		m.D = n
 		return
 	}
 	if m.IsFactor() {
-		for k, j := range kept {
+		for k, j := range places {
 			copy(m.R[k*m.Rank:][:m.Rank], m.R[j*m.Rank:])
 		}
 		m.D, m.R = n, m.R[:n*m.Rank]
 		return
 	}
-	for a, i := range kept {
-		for b, j := range kept {
+	for a, i := range places {
+		for b, j := range places {
 			m.Sym[a*n+b] = m.Sym[i*m.D+j]
 		}
 	}

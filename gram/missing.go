@@ -17,13 +17,13 @@ func (m *Moments) columnsWithHoles(c *stream.Chunk) []int {
 	if c.Missing == nil {
 		return nil
 	}
-	found := make([]bool, c.Cols)
+	hasHole := make([]bool, c.Cols)
 	eachColumn(m.opt.Threads, c.Cols, func(j int) {
-		found[j] = mayHaveMissing(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
+		hasHole[j] = mayHaveMissing(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
 	})
 	var holes []int
-	for j, yes := range found {
-		if yes {
+	for j, has := range hasHole {
+		if has {
 			holes = append(holes, j)
 		}
 	}
@@ -67,11 +67,11 @@ func (m *Moments) checkLimit(d, missing int) error {
 	if need <= m.opt.Limit {
 		return nil
 	}
-	what := fmt.Sprintf("the Gram matrix of %d features", d)
+	description := fmt.Sprintf("the Gram matrix of %d features", d)
 	if missing > 0 {
-		what += fmt.Sprintf(", %d of them with missing values,", missing)
+		description += fmt.Sprintf(", %d of them with missing values,", missing)
 	}
-	return &stream.MemoryError{What: what, Need: need, Limit: m.opt.Limit}
+	return &stream.MemoryError{What: description, Need: need, Limit: m.opt.Limit}
 }
 
 func (m *Moments) growMissing(missing []int) {

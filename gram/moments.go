@@ -87,14 +87,14 @@ func SharedBytes(d, missing, states int) int64 {
 // ShareOf is the limit for each of `states` Moments that share their scratch, if all of them may hold limit together;
 // [WholeOf] is its inverse.
 func ShareOf(limit int64, d, states int) int64 {
-	own := scratchBytes(d)
-	return max((limit-own)/int64(states)+own, 1)
+	shared := scratchBytes(d)
+	return max((limit-shared)/int64(states)+shared, 1)
 }
 
 // WholeOf is the total for `states` Moments if each needs share, including the scratch.
 func WholeOf(share int64, d, states int) int64 {
-	own := scratchBytes(d)
-	return (share-own)*int64(states) + own
+	shared := scratchBytes(d)
+	return (share-shared)*int64(states) + shared
 }
 
 func scratchBytes(d int) int64 { return Bytes(d, 0) - (8*int64(d)+columnBytes)*int64(d) }

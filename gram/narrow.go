@@ -43,14 +43,14 @@ func (s *narrowFactor) scaleFeature(j int, factor float64) {
 	}
 }
 
-func (s *narrowFactor) keepFeatures(r int, kept []int) {
-	for k, j := range kept {
+func (s *narrowFactor) keepFeatures(r int, places []int) {
+	for k, j := range places {
 		copy(s.x[k*r:][:r], s.x[j*r:][:r])
 	}
-	s.x = s.x[:len(kept)*r]
-	s.shift, s.factor, s.missing = keepPlaces(s.shift, kept), keepPlaces(s.factor, kept), keepPlaces(s.missing, kept)
+	s.x = s.x[:len(places)*r]
+	s.shift, s.factor, s.missing = keepPlaces(s.shift, places), keepPlaces(s.factor, places), keepPlaces(s.missing, places)
 	if s.offset != nil {
-		s.offset = keepPlaces(s.offset, kept)
+		s.offset = keepPlaces(s.offset, places)
 	}
 }
 

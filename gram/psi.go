@@ -52,10 +52,10 @@ func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
 
 // alignedTo is a copy of c with a shift of at least s.
 func (c *histogram) alignedTo(s uint) histogram {
-	own := *c
-	own.bins = slices.Clone(c.bins)
-	own.coarsenTo(max(c.shift, s))
-	return own
+	aligned := *c
+	aligned.bins = slices.Clone(c.bins)
+	aligned.coarsenTo(max(c.shift, s))
+	return aligned
 }
 
 func (c *histogram) observedWeight() float64 {
@@ -76,21 +76,21 @@ type group struct {
 
 func groupBins(a, b *histogram) (all []group) {
 	fullA, fullB := groupShare*a.observedWeight(), groupShare*b.observedWeight()
-	var open group
+	var current group
 	add := func(key uint64, x, y float64) {
-		open = group{open.a + x, open.b + y, key}
-		if open.a > 0 && open.a >= fullA || open.b > 0 && open.b >= fullB {
-			all, open = append(all, open), group{}
+		current = group{current.a + x, current.b + y, key}
+		if current.a > 0 && current.a >= fullA || current.b > 0 && current.b >= fullB {
+			all, current = append(all, current), group{}
 		}
 	}
 	// No bin has values of both signs, so zeros have a place between bins.
 	positive, x, y := orderedBits(0)>>a.shift, a.bins, b.bins
-	passed := false
+	zerosAdded := false
 	zeros := func() {
-		if !passed {
+		if !zerosAdded {
 			add(positive, a.zero, b.zero)
 		}
-		passed = true
+		zerosAdded = true
 	}
 	for len(x)+len(y) > 0 {
 		key := min(firstKey(x), firstKey(y))
@@ -108,8 +108,8 @@ func groupBins(a, b *histogram) (all []group) {
 	}
 	zeros()
 	if n := len(all); n > 0 {
-		all[n-1].a += open.a
-		all[n-1].b += open.b
+		all[n-1].a += current.a
+		all[n-1].b += current.b
 	}
 	return all
 }

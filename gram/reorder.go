@@ -69,19 +69,19 @@ func inversePermutation(order []int) []int {
 
 // eachSwap decomposes a permutation into exchanges of two places, at most one for each place.
 func eachSwap(order []int, swap func(i, j int)) {
-	at := make([]int, len(order)) // present position of each column
-	is := make([]int, len(order)) // column at each position
-	for j := range at {
-		at[j], is[j] = j, j
+	placeOf := make([]int, len(order))  // present position of each column
+	columnAt := make([]int, len(order)) // column at each position
+	for j := range placeOf {
+		placeOf[j], columnAt[j] = j, j
 	}
 	for j, from := range order {
-		k := at[from]
+		k := placeOf[from]
 		if k == j {
 			continue
 		}
 		swap(j, k)
-		is[k] = is[j]
-		at[is[k]], is[j], at[from] = k, from, j
+		columnAt[k] = columnAt[j]
+		placeOf[columnAt[k]], columnAt[j], placeOf[from] = k, from, j
 	}
 }
 

@@ -173,11 +173,11 @@ func (r *Rows) finishNarrow(s *Standardizer) *narrowFactor {
 	return out
 }
 
-// moveToFront moves the n numbers of each kept column, out of room numbers a column, to the front of x.
-func moveToFront[T float32 | float64](x []T, kept []int, room, n int) {
-	for k, j := range kept {
-		if k*n != j*room {
-			copy(x[k*n:][:n], x[j*room:][:n])
+// moveToFront moves the n numbers of each kept column, out of capacity numbers a column, to the front of x.
+func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
+	for k, j := range columns {
+		if k*n != j*capacity {
+			copy(x[k*n:][:n], x[j*capacity:][:n])
 		}
 	}
 }

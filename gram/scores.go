@@ -81,13 +81,13 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	}
 	score := func(below float64) float64 { return normalScore(below, whole-below, whole) }
 	positive := orderedBits(0) >> c.shift
-	below, passed := 0.0, false
+	below, zerosAdded := 0.0, false
 	zeros := func() {
-		if !passed { // without zeros it is the rank between the neighbours
+		if !zerosAdded { // without zeros it is the rank between the neighbours
 			s.zero = score(min(max(below+c.zero/2, unit/2), whole-unit/2))
 			below += c.zero
 		}
-		passed = true
+		zerosAdded = true
 	}
 	for i, b := range c.bins {
 		if b.key >= positive {

@@ -120,11 +120,11 @@ func (s *Sketch) checkLimit(missing int) error {
 	if s.opt.Limit == 0 || need <= s.opt.Limit {
 		return nil
 	}
-	what := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
+	description := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
 	if missing > 0 {
-		what += fmt.Sprintf(", %d of them with missing values,", missing)
+		description += fmt.Sprintf(", %d of them with missing values,", missing)
 	}
-	return &stream.MemoryError{What: what, Need: need, Limit: s.opt.Limit}
+	return &stream.MemoryError{What: description, Need: need, Limit: s.opt.Limit}
 }
 
 func (s *Sketch) newColumn() sketchColumn {

@@ -122,14 +122,14 @@ func (s *Standardizer) standardizeTo(dst []float64, ld int, c *stream.Chunk, fro
 }
 
 func (s *Standardizer) scatterRaw(dst []float64, ld int, c *stream.Chunk) {
-	kept := make([]int, s.all) // position among the kept columns plus 1
+	keptIndex := make([]int, s.all) // position among the kept columns plus 1
 	for k, j := range s.Columns {
-		kept[j] = k + 1
+		keptIndex[j] = k + 1
 		clear(dst[k*ld : k*ld+c.Rows])
 	}
 	for i := range c.Rows {
 		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
-			if k := kept[c.Sparse.Index[e]]; k > 0 {
+			if k := keptIndex[c.Sparse.Index[e]]; k > 0 {
 				dst[(k-1)*ld+i] = c.Sparse.Value[e]
 			}
 		}

@@ -3,17 +3,17 @@ package gram
 // Keep reduces g in place to the features whose source column is wanted; wanted has one element for each column of
 // the source. The cost is that of moving the kept numbers.
 func (g *Gram) Keep(wanted []bool) {
-	kept := wantedPlaces(g.Columns, wanted)
-	if len(kept) == g.D {
+	places := wantedPlaces(g.Columns, wanted)
+	if len(places) == g.D {
 		return
 	}
-	g.keepFeatures(kept)
+	g.keepFeatures(places)
 	if g.Held != nil {
-		g.Held.keepFeatures(kept)
+		g.Held.keepFeatures(places)
 	}
-	g.Columns, g.Mean, g.Std = keepPlaces(g.Columns, kept), keepPlaces(g.Mean, kept), keepPlaces(g.Std, kept)
-	g.Offset = keepPlaces(g.Offset, kept)
-	g.Filled, g.Missing = keepPlaces(g.Filled, kept), keepPlaces(g.Missing, kept)
+	g.Columns, g.Mean, g.Std = keepPlaces(g.Columns, places), keepPlaces(g.Mean, places), keepPlaces(g.Std, places)
+	g.Offset = keepPlaces(g.Offset, places)
+	g.Filled, g.Missing = keepPlaces(g.Filled, places), keepPlaces(g.Missing, places)
 }
 
 // Keep reduces s in place to the features whose source column is wanted; wanted has one
@@ -25,19 +25,19 @@ func (s *Standardizer) Keep(wanted []bool) {
 	s.offset, s.column = keepPlaces(s.offset, kept), keepPlaces(s.column, kept)
 }
 
-func wantedPlaces(columns []int, wanted []bool) (kept []int) {
+func wantedPlaces(columns []int, wanted []bool) (places []int) {
 	for k, j := range columns {
 		if wanted[j] {
-			kept = append(kept, k)
+			places = append(places, k)
 		}
 	}
-	return kept
+	return places
 }
 
 // keepPlaces moves the elements at the kept indices, which ascend, to the front of x.
-func keepPlaces[T any](x []T, kept []int) []T {
-	for n, k := range kept {
+func keepPlaces[T any](x []T, places []int) []T {
+	for n, k := range places {
 		x[n] = x[k]
 	}
-	return x[:len(kept)]
+	return x[:len(places)]
 }

@@ -40,9 +40,9 @@ type blockEngine struct {
 type gramSource interface {
 	// blockGramsTo writes G_gg of each block below the diagonal of an n×n matrix.
 	blockGramsTo(ctx context.Context, list []method.Block, to [][]float64) error
-	// gramColumns returns the columns of the features. soon(room) lists up to room features that may be wanted next,
+	// gramColumns returns the columns of the features. likely(room) lists up to room features that may be wanted next,
 	// the likeliest first.
-	gramColumns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error)
+	gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error)
 	// restartWithout starts another layer without the excluded features; nil starts the first layer anew.
 	restartWithout(ctx context.Context, excluded []bool) (*gramEngine, error)
 	scoreUnit() float64
@@ -246,10 +246,10 @@ func (b *blockEngine) gammaRow(p int) []float64 {
 }
 
 // takeBlock makes block i part of S. It records the block's features in r with the amount that each takes off the
-// target: first the pivots, then the features that the pivots explain. soon: see gramSource.
-func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *recorder, soon func(room int) []int) (score float64, err error) {
+// target: first the pivots, then the features that the pivots explain. likely: see gramSource.
+func (b *blockEngine) takeBlock(ctx context.Context, i int, isFirstLayer bool, r *recorder, likely func(room int) []int) (score float64, err error) {
 	c, pivots := b.targetHeight(), b.factors[i].pivots
-	columns, err := b.source.gramColumns(ctx, pivots, soon)
+	columns, err := b.source.gramColumns(ctx, pivots, likely)
 	if err != nil {
 		return 0, err
 	}

@@ -32,18 +32,18 @@ func (s *blockPasses) blockGramsTo(ctx context.Context, list []method.Block, to 
 	})
 }
 
-func (s *blockPasses) gramColumns(ctx context.Context, features []int, soon func(room int) []int) ([][]float64, error) {
+func (s *blockPasses) gramColumns(ctx context.Context, features []int, likely func(room int) []int) ([][]float64, error) {
 	missing := func(list []int) []int {
 		return slices.DeleteFunc(slices.Clone(list), func(p int) bool { return s.columnCache[p] != nil })
 	}
 	if fetch := missing(features); len(fetch) > 0 {
-		wanted := soon(max(s.columnRoom-len(features), 0))
+		likelyFeatures := likely(max(s.columnRoom-len(features), 0))
 		for p := range s.columnCache {
-			if !slices.Contains(features, p) && !slices.Contains(wanted, p) {
+			if !slices.Contains(features, p) && !slices.Contains(likelyFeatures, p) {
 				delete(s.columnCache, p)
 			}
 		}
-		if err := s.readColumns(ctx, append(fetch, missing(wanted)...)); err != nil {
+		if err := s.readColumns(ctx, append(fetch, missing(likelyFeatures)...)); err != nil {
 			return nil, err
 		}
 	}

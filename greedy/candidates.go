@@ -60,8 +60,8 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, must []int) error {
 	clear(delta)
 	clear(product)
 	sums := make([]float64, oldCount-pending)
-	what := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
-	err := s.rows.runPass(ctx, rowPass{purpose: what, sums: [][]float64{delta, product, sums}, addBlock: func(b *block) {
+	purpose := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
+	err := s.rows.runPass(ctx, rowPass{purpose: purpose, sums: [][]float64{delta, product, sums}, addBlock: func(b *block) {
 		if b.sparse == nil {
 			s.scratch = rows.Room(s.scratch, max(len(fresh), len(sums))*b.rows)
 		}

@@ -35,7 +35,7 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*R
 	m.criterion = newCriterion(make([]float64, g.D), diag, true, nil)
 	r := newRecorder(m.criterion)
 	columns := kernel.RowMajor(make([]float64, min(upsilonsPerPanel, len(chosen))*g.D), min(upsilonsPerPanel, len(chosen)), g.D, g.D)
-	still := make([]float64, g.D) // h = 0 leaves f at 0
+	zeroH := make([]float64, g.D) // h = 0 leaves f at 0
 	for turn, p := range chosen {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func Explain(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*R
 		m.clearChosen(omega)
 		floats.Scale(1/math.Sqrt(m.g[p]), omega)
 		m.omegas = append(m.omegas, omega)
-		m.applyStep(p, &step{omega: omega, h: still})
+		m.applyStep(p, &step{omega: omega, h: zeroH})
 		r.recordFeature(p, 0, column, m.criterion)
 	}
 	res := r.finishResult(opt)

@@ -78,8 +78,8 @@ func (c *criterion) contenders() (all, inexact []int) {
 // featuresToRecompute picks the inexact contenders to recompute first: the eight of highest upper bound, because an
 // exact leader raises the bar for the rest; all of them if that has not sufficed.
 func (c *criterion) featuresToRecompute(inexact []int) []int {
-	const few = 8
-	if len(inexact) <= few {
+	const batch = 8
+	if len(inexact) <= batch {
 		return inexact
 	}
 	anyExact := false
@@ -92,7 +92,7 @@ func (c *criterion) featuresToRecompute(inexact []int) []int {
 	high := func(i int) float64 { _, h := c.scoreBounds(i); return h }
 	lead := append([]int(nil), inexact...)
 	sort.SliceStable(lead, func(a, b int) bool { return high(lead[a]) > high(lead[b]) })
-	lead = lead[:few]
+	lead = lead[:batch]
 	sort.Ints(lead)
 	return lead
 }

@@ -229,17 +229,17 @@ func (r *Result) ranking(e *method.Evidence) *method.Ranking {
 	if r.Groups != nil {
 		out.Used["partitions"] = slices.Max(r.Groups) + 1
 	}
-	what, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
+	noun, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
 	if slices.ContainsFunc(e.Blocks, func(b method.Block) bool { return len(b.Members) > 1 }) {
-		what = "other"
+		noun = "other"
 	}
 	if r.Blocks != nil {
 		order, name = r.Blocks, func(i int) string { return e.Blocks[i].Name }
 	}
 	for _, t := range r.Ties {
-		others := "1 " + what
+		others := "1 " + noun
 		if n := len(t.Columns); n > 1 {
-			others = stream.Textf("%d %ss", n, what).String()
+			others = stream.Textf("%d %ss", n, noun).String()
 		}
 		out.Warnings = append(out.Warnings, stream.Textf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
 			t.Turn+1, name(order[t.Turn]), others, name(t.Columns[0])))

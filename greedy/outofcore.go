@@ -166,13 +166,13 @@ func (s *streamEngine) startNextLayer(ctx context.Context, excluded []bool) (*cr
 
 func (s *streamEngine) startCriterion(ctx context.Context, numbers int64, excluded []bool) error {
 	d := s.rows.d
-	const what = "start of the criterion"
+	const purpose = "start of the criterion"
 	var f, diag, size []float64
 	var err error
 	if s.canStartByEntries() {
-		f, diag, size, err = s.startByEntries(ctx, what, numbers)
+		f, diag, size, err = s.startByEntries(ctx, purpose, numbers)
 	} else {
-		f, _, diag, err = s.residualNorms(ctx, what, numbers, true)
+		f, _, diag, err = s.residualNorms(ctx, purpose, numbers, true)
 	}
 	if err != nil {
 		return err

@@ -49,10 +49,10 @@ func newPredictor(from *streamEngine) *predictor {
 func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	var guesses []int
 	guessed := make(map[int]bool)
-	gone := make([]bool, p.criterion.featureCount)
+	played := make([]bool, p.criterion.featureCount)
 	h := make([]float64, p.criterion.featureCount)
 	for turn := 0; turn < min(n, lookahead) && len(guesses) < n; turn++ {
-		lead := p.leaders(gone)
+		lead := p.leaders(played)
 		if len(lead) == 0 {
 			break
 		}
@@ -62,14 +62,14 @@ func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 			}
 		}
 		p.playTurn(lead[0], h)
-		gone[lead[0]] = true
+		played[lead[0]] = true
 	}
 	return guesses
 }
 
-func (p *predictor) leaders(gone []bool) []int {
+func (p *predictor) leaders(played []bool) []int {
 	return topFeatures(rivals, p.criterion.featureCount, func(i int) float64 {
-		if !p.criterion.alive[i] || gone[i] || p.g[i] <= exhaustedShare*p.criterion.g0[i] {
+		if !p.criterion.alive[i] || played[i] || p.g[i] <= exhaustedShare*p.criterion.g0[i] {
 			return 0
 		}
 		return p.f[i] / p.g[i]

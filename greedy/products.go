@@ -145,12 +145,12 @@ func (r *reader) finishGroups(acc []float64, groups []int, count int) {
 
 // unshiftRows removes the shift from count accumulator rows: row i belongs to a feature (or a sum of features) of
 // shift s and sum m; its first entry is for feature first.
-func (r *reader) unshiftRows(count int, at func(i int) (row []float64, first int, s, m float64)) {
+func (r *reader) unshiftRows(count int, accRow func(i int) (row []float64, first int, s, m float64)) {
 	if r.weight == 0 {
 		return
 	}
 	kernel.Each(r.workers, count, func(i int) {
-		row, first, s, m := at(i)
+		row, first, s, m := accRow(i)
 		r.unshiftRow(row, first, s, m)
 	})
 }

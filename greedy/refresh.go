@@ -25,7 +25,7 @@ func triangleRuns(d int, numbers int64) [][2]int {
 // over the features not chosen. G comes in runs of rows of its upper triangle, as many as fit into the given number
 // of float64s; if sketches is true, the first run's pass also feeds the sketch. Sums run over j in order whatever the
 // runs are, so that f has the same bits under any memory limit.
-func (s *streamEngine) residualNorms(ctx context.Context, what string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
+func (s *streamEngine) residualNorms(ctx context.Context, purpose string, numbers int64, sketches bool) (f, reach, diag []float64, err error) {
 	d := s.rows.d
 	f, reach, diag = make([]float64, d), make([]float64, d), make([]float64, d)
 	runs := triangleRuns(d, numbers)
@@ -51,7 +51,7 @@ func (s *streamEngine) residualNorms(ctx context.Context, what string, numbers i
 			})
 			s.addRowSquares(f, acc, from, to)
 		}
-		name := fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d)
+		name := fmt.Sprintf("%s, features %d to %d of %d", purpose, from+1, to, d)
 		if err := s.computeTriangle(ctx, name, acc, from, to, sketches && n == 0, finish, f, reach, diag); err != nil {
 			return nil, nil, nil, err
 		}
@@ -63,8 +63,8 @@ func (s *streamEngine) residualNorms(ctx context.Context, what string, numbers i
 }
 
 // computeTriangle writes rows [from, to) of the upper triangle of G to acc, in a pass that may also feed the sketch,
-// or from the rows in memory; finish computes the results `made` from them.
-func (s *streamEngine) computeTriangle(ctx context.Context, what string, acc []float64, from, to int, sketches bool, finish func(), made ...[]float64) error {
+// or from the rows in memory; finish computes the outputs from them.
+func (s *streamEngine) computeTriangle(ctx context.Context, purpose string, acc []float64, from, to int, sketches bool, finish func(), outputs ...[]float64) error {
 	if s.rows.inMemory && !sketches {
 		s.rows.triangleTo(acc, from, to)
 		finish()
@@ -73,13 +73,13 @@ func (s *streamEngine) computeTriangle(ctx context.Context, what string, acc []f
 	acc = acc[:(to-from)*(s.rows.d-from)]
 	clear(acc)
 	add, rest := s.addWithSketch(sketches, func(b *block) { s.rows.addTriangle(b, acc, from, to) })
-	return s.rows.runPass(ctx, rowPass{purpose: what, sums: append(rest, acc), addBlock: add, finish: func() {
+	return s.rows.runPass(ctx, rowPass{purpose: purpose, sums: append(rest, acc), addBlock: add, finish: func() {
 		s.rows.finishTriangle(acc, from, to)
 		if sketches {
 			s.sketch.removeShift(s.rows)
 		}
 		finish()
-	}, outputs: append(rest, made...)})
+	}, outputs: append(rest, outputs...)})
 }
 
 // addWithSketch extends add to feed the sketch too, if sketches is true, and returns the sketch's sums.

@@ -107,21 +107,21 @@ type sketchSelection struct {
 }
 
 // selectBySketch selects by the sketch, starting with the given features, and names the leaders of every turn.
-func (s *sketchSelection) selectBySketch(ctx context.Context, begin []int) (*Result, error) {
+func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*Result, error) {
 	opt := s.opt
-	opt.Keep = begin
+	opt.Keep = first
 	t, err := factoredTarget(kernel.NewTeam(opt.Threads), &s.gram.Matrix)
 	if err != nil {
 		return nil, err
 	}
-	known := slices.Clone(s.candidates)
+	oldCandidates := slices.Clone(s.candidates)
 	s.scores, s.bestOutside = make([][]float64, opt.K+1), make([]float64, opt.K+1)
 	res, err := selectInMemory(ctx, &s.gram.Matrix, t, opt, func(c *criterion) {
 		turn, bias := c.chosenCount(), c.remainingError()/float64(s.gram.Rank)
-		s.scores[turn] = c.scoreShares(known, bias)
+		s.scores[turn] = c.scoreShares(oldCandidates, bias)
 		leaders := c.leaders(rivals)
 		for i, share := range c.scoreShares(leaders, bias) {
-			if !slices.Contains(known, leaders[i]) {
+			if !slices.Contains(oldCandidates, leaders[i]) {
 				s.bestOutside[turn] = max(s.bestOutside[turn], share)
 			}
 			s.nameCandidate(leaders[i])
@@ -143,8 +143,8 @@ func (s *sketchSelection) nameCandidate(p int) {
 }
 
 func (c *criterion) chosenCount() (n int) {
-	for _, is := range c.chosen {
-		if is {
+	for _, isChosen := range c.chosen {
+		if isChosen {
 			n++
 		}
 	}
@@ -189,15 +189,15 @@ func (s *sketchSelection) selectExactly(ctx context.Context, rows *reader, passe
 			return nil, err
 		}
 		res.Passes = rows.Passes
-		known := len(s.candidates)
+		knownCount := len(s.candidates)
 		if _, err := s.selectBySketch(ctx, res.Order); err != nil {
 			return nil, err
 		}
-		if pass < passes && len(s.candidates) > known {
+		if pass < passes && len(s.candidates) > knownCount {
 			a.restoreColumns()
 			continue
 		}
-		res.Estimate = s.sketchEstimate(known, res.Order, scores)
+		res.Estimate = s.sketchEstimate(knownCount, res.Order, scores)
 		s.addEstimateWarnings(res)
 		return res, nil
 	}
@@ -292,8 +292,8 @@ func (a *candidateEngine) startTurns() {
 	}
 	a.criterion = newCriterion(f0, g0, true, nil)
 	for i := range a.alive {
-		_, is := a.placeOf[i]
-		a.alive[i] = a.alive[i] && is
+		_, isCandidate := a.placeOf[i]
+		a.alive[i] = a.alive[i] && isCandidate
 	}
 	a.omegas, a.step.h = nil, make([]float64, d)
 }

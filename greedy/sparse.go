@@ -72,9 +72,9 @@ func (s *sparseBlock) endRow(weight float64, position int64) {
 	s.weight, s.position = append(s.weight, weight), append(s.position, position)
 }
 
-func (s *sparseBlock) rowEntries(i int32, at int) (feature []int32, value []float64) {
+func (s *sparseBlock) rowEntries(i int32, start int) (feature []int32, value []float64) {
 	to := s.rowEnd[i]
-	return s.feature[at:to], s.value[at:to]
+	return s.feature[start:to], s.value[start:to]
 }
 
 func (s *sparseBlock) rowStart(i int32) int {

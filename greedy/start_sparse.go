@@ -61,8 +61,8 @@ func (s *streamEngine) canStartByEntries() bool {
 	o := newMeanTerm(s.rows.shift, sum, std.Weight, nil)
 	for i := range d {
 		deviation, mean := std.Std[i]*std.Factor[i], (std.Mean[i]-std.Shift[i])*std.Factor[i]
-		own := std.Weight * (deviation*deviation + mean*mean)
-		if _, size := o.rowSquares(i); !(size <= maxMeanRatio*own*own) {
+		ownSquare := std.Weight * (deviation*deviation + mean*mean)
+		if _, size := o.rowSquares(i); !(size <= maxMeanRatio*ownSquare*ownSquare) {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (s *streamEngine) canStartByEntries() bool {
 
 // startByEntries is [streamEngine.residualNorms] before anything is chosen, if canStartByEntries. size bounds the
 // terms of f. The terms of a feature have one order, whatever the runs are and however rows of g are stored.
-func (s *streamEngine) startByEntries(ctx context.Context, what string, numbers int64) (f, diag, size []float64, err error) {
+func (s *streamEngine) startByEntries(ctx context.Context, purpose string, numbers int64) (f, diag, size []float64, err error) {
 	d, r := s.rows.d, s.rows
 	f, diag, size = make([]float64, d), make([]float64, d), make([]float64, d)
 	var chosen []bool
@@ -80,7 +80,7 @@ func (s *streamEngine) startByEntries(ctx context.Context, what string, numbers 
 	}
 	var o *meanTerm
 	if r.blockLimit == 0 { // rows that will stay in memory
-		if err := r.runPass(ctx, rowPass{purpose: what, addBlock: func(*block) {}}); err != nil {
+		if err := r.runPass(ctx, rowPass{purpose: purpose, addBlock: func(*block) {}}); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *streamEngine) startByEntries(ctx context.Context, what string, numbers 
 		o = newMeanTerm(r.shift, r.sum, r.weight, chosen)
 		err = s.addInMemoryTerms(ctx, o, chosen, f, diag)
 	} else {
-		o, err = s.addPassTerms(ctx, what, numbers, chosen, f, diag)
+		o, err = s.addPassTerms(ctx, purpose, numbers, chosen, f, diag)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -104,7 +104,7 @@ func (s *streamEngine) startByEntries(ctx context.Context, what string, numbers 
 	return f, diag, size, nil
 }
 
-func (s *streamEngine) addPassTerms(ctx context.Context, what string, numbers int64, chosen []bool, f, diag []float64) (*meanTerm, error) {
+func (s *streamEngine) addPassTerms(ctx context.Context, purpose string, numbers int64, chosen []bool, f, diag []float64) (*meanTerm, error) {
 	d, r := s.rows.d, s.rows
 	runs := triangleRuns(d, numbers)
 	largest := 0
@@ -118,7 +118,7 @@ func (s *streamEngine) addPassTerms(ctx context.Context, what string, numbers in
 		clear(acc)
 		sketches := n == 0
 		add, rest := s.addWithSketch(sketches, func(b *block) { r.addTriangle(b, acc, from, to) })
-		err := r.runPass(ctx, rowPass{purpose: fmt.Sprintf("%s, features %d to %d of %d", what, from+1, to, d), sums: append(rest, acc), addBlock: add, finish: func() {
+		err := r.runPass(ctx, rowPass{purpose: fmt.Sprintf("%s, features %d to %d of %d", purpose, from+1, to, d), sums: append(rest, acc), addBlock: add, finish: func() {
 			if sketches {
 				s.sketch.removeShift(r)
 			}

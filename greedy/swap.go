@@ -207,34 +207,34 @@ func (x *exchanger) mostExchanges() int {
 // none wins, all are judged, so at the end no exchange wins, unless the limit was reached.
 func (x *exchanger) makeExchanges(ctx context.Context) error {
 	most := x.mostExchanges()
-	fresh, all := true, true // computed afresh since the last exchange; judge all places
+	isFresh, judgeAll := true, true // computed afresh since the last exchange; judge all places
 	for x.exchanges < most {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var best exchangePair
-		if all {
+		if judgeAll {
 			best = x.bestOfAll()
 		} else if best = x.likelyBest(); best.p < 0 {
-			all = true
+			judgeAll = true
 			continue
 		}
 		if best.p < 0 {
 			return nil
 		}
-		made := x.tryExchange(best)
-		if made {
+		isMade := x.tryExchange(best)
+		if isMade {
 			x.exchanges++
-		} else if fresh {
+		} else if isFresh {
 			return nil // nothing more accurate can be computed
 		}
-		all = !made
-		if fresh = !made || x.drift() > maxDrift; !fresh {
+		judgeAll = !isMade
+		if isFresh = !isMade || x.drift() > maxDrift; !isFresh {
 			x.setKnownValues()
 		} else if !x.recomputeAll() {
 			return nil
 		}
-		if made {
+		if isMade {
 			x.ranking[best.a] = x.bestExchangeFor(best.a)
 		}
 	}

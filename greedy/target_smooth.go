@@ -23,10 +23,10 @@ func (t *graphTarget) errorCurve(scores []float64) []float64 {
 func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, error) {
 	m, d := g.M, g.D
 	if g.G.Sym != nil {
-		made := g.Smooth(team.Threads(), t)
-		whole := Target{Rows: made.Rows, H: made.H, Own: true}
-		out := &graphTarget{target: whole.inFull(d), totalSquares: made.Total}
-		if u, su := kernel.RowMajor(made.U, m, d, d), kernel.RowMajor(made.SU, m, d, d); made.U != nil {
+		smoothed := g.Smooth(team.Threads(), t)
+		whole := Target{Rows: smoothed.Rows, H: smoothed.H, Own: true}
+		out := &graphTarget{target: whole.inFull(d), totalSquares: smoothed.Total}
+		if u, su := kernel.RowMajor(smoothed.U, m, d, d), kernel.RowMajor(smoothed.SU, m, d, d); smoothed.U != nil {
 			out.product = func(dst, y kernel.Matrix[float64]) {
 				half := kernel.RowMajor(make([]float64, y.Rows*m), y.Rows, m, m)
 				kernel.Gemm(team, 1, y, su.Trans(), half)
@@ -48,19 +48,19 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, erro
 	}
 	power, between := g.Smoothing(team.Threads(), t)
 	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
-	own := &target{fullHeight: d, ownsFeatures: true}
+	factored := &target{fullHeight: d, ownsFeatures: true}
 	if g.Columns != nil {
-		own.thin = &thinColumns{Columns: g.Columns}
+		factored.thin = &thinColumns{Columns: g.Columns}
 	} else {
-		own.u = kernel.RowMajor(g.C, m, d, d).Trans()
+		factored.u = kernel.RowMajor(g.C, m, d, d).Trans()
 	}
-	out := &graphTarget{target: own, q: q}
-	own.dual = func(gone []bool) kernel.Matrix[float64] {
+	out := &graphTarget{target: factored, q: q}
+	factored.dual = func(gone []bool) kernel.Matrix[float64] {
 		var k kernel.Matrix[float64]
-		if own.thin != nil {
-			k = own.thin.dual(team, gone)
+		if factored.thin != nil {
+			k = factored.thin.dual(team, gone)
 		} else {
-			k = dualMatrix(team, own.u, gone)
+			k = dualMatrix(team, factored.u, gone)
 		}
 		if gone == nil {
 			out.totalSquares, out.k = kernel.Dot(between, k.Data), k
@@ -70,7 +70,7 @@ func smoothTarget(team *kernel.Team, g *anchor.Graph, t int) (*graphTarget, erro
 		kernel.Gemm(team, 1, half, p, whole)
 		return whole
 	}
-	return out, own.startLayer(team, nil)
+	return out, factored.startLayer(team, nil)
 }
 
 func smoothBytes(m, d int) int64 { return 8*6*int64(m)*int64(m) + kernel.TeamBytes(m, d) }
