@@ -35,8 +35,8 @@ type gramEngine struct {
 	team    *kernel.Team
 
 	omegas        [][]float64 // ω_r of each choice
-	upsilons      [][]float64 // ω_r of each turn
-	scaledUpsilon []float64   // υ_r; the same slices if H = G in full
+	upsilons      [][]float64 // υ_r; the same slices if H = G in full
+	scaledUpsilon []float64   // υ in units that keep products with the raw H in range
 	coef          []float64   // υ_rᵀυ
 	step          step
 	targetColumns []float64 // residualColumns×c
