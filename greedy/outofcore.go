@@ -23,7 +23,7 @@ type StreamOptions struct {
 	Memory  int64         // bytes to hold at most, not counting the source's chunks; 0 means 1 GiB
 	Meter   *stream.Meter // counts all passes; nil counts nothing
 	// Pass is called when each pass over the rows begins, with its number, counted from 1, and its purpose. The
-	// number of passes is not known beforehand.
+	// number of passes is not known beforehand. Nil does nothing.
 	Pass func(pass int, what string)
 	// Checkpoint saves the results of passes over the rows, so that a later run of the same selection with the same
 	// Memory and Threads does not repeat them; nil saves nothing.
