@@ -41,7 +41,7 @@ func TestClip(t *testing.T) {
 			got := full(sym)
 			c, err := Clip(kernel.NewTeam(1), got)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("clipping: %v", err)
 			}
 			eight := full(sym)
 			if _, err := Clip(kernel.NewTeam(8), eight); err != nil || !slices.Equal(eight.Data, got.Data) {

@@ -175,8 +175,8 @@ func TestProof(t *testing.T) {
 		{"half in a guard", 1, 0, true, false},
 	} {
 		s := NewSmallest(kernel.NewTeam(1), n, l, EigenOptions{})
-		exp := must.Get(s.load(square(a, n)))(t)
-		s.reset()
+		exp := must.Get(s.loadScaled(square(a, n)))(t)
+		s.resetSpace()
 		for i := range s.p {
 			s.x[i*n+c.first+i] = 1
 			s.theta[i] = math.Ldexp(float64(c.first+i), -exp)
@@ -187,17 +187,17 @@ func TestProof(t *testing.T) {
 			s.x[i*n+c.guard], s.x[i*n+50] = math.Sqrt(0.5), math.Sqrt(0.5)
 			s.theta[i] = math.Ldexp(25, -exp)
 		}
-		if got := s.prove(); got != c.want {
+		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved: %t, want %t", c.name, got, c.want)
 		}
-		if got := s.foresee(); got != c.factor || (got && len(s.counts) != 1) {
+		if got := s.deflateAndCount(); got != c.factor || (got && len(s.counts) != 1) {
 			t.Errorf("%s: a factor with all the guards: %t, want %t; %d counts", c.name, got, c.factor, len(s.counts))
 		}
-		before := s.factors
-		if got := s.prove(); got != c.want {
+		before := s.factorTries
+		if got := s.proveComplete(); got != c.want {
 			t.Errorf("%s: proved by the count: %t, want %t", c.name, got, c.want)
 		}
-		if c.want && s.factors != before {
+		if c.want && s.factorTries != before {
 			t.Errorf("%s: the count did not do", c.name)
 		}
 	}
