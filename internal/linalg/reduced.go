@@ -229,9 +229,9 @@ func addThin(team *kernel.Team, alpha float64, x, c, y kernel.Matrix[float64]) {
 }
 
 // negatedInverse is −K⁻¹ as a form that has only products.
-type negatedInverse struct{ *reducedPencil }
+type negatedInverse struct{ pencil *reducedPencil }
 
-func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.inverseTimes(-1, x, y) }
+func (f negatedInverse) addProduct(y, x kernel.Matrix[float64]) { f.pencil.inverseTimes(-1, x, y) }
 func (f negatedInverse) completeVectors(kernel.Matrix[float64]) {}
 func (f negatedInverse) measureResiduals(r kernel.Matrix[float64], lengths []float64) {
 	rowLengths(r, lengths)
