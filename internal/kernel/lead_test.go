@@ -88,7 +88,7 @@ func TestLeadBound(t *testing.T) {
 				}
 			}
 			n := NewNearest(newTeam(1, p), y, 6)
-			n.coarse.alone = true
+			n.coarse.leadRejected = true
 			n.coarse.lead = n.takeLead(leadStep, 0)
 			f := n.coarse.lead
 			if f == nil {
@@ -101,7 +101,7 @@ func TestLeadBound(t *testing.T) {
 				norm, loose := s.norms[0], float64(s.lead.loose[0])
 				for j := range m {
 					lower := 2*(float64(s.half[j])-loose*float64(f.slack[j])) + norm*norm
-					is, _ := Squares(n.point(int32(i)), n.point(int32(j)), n.point(int32(j)))
+					is, _ := Squares(n.paddedPoint(int32(i)), n.paddedPoint(int32(j)), n.paddedPoint(int32(j)))
 					is *= n.scale * n.scale
 					if lower > is+1e-13*(norm*norm+1) {
 						t.Fatalf("%d dimensions, rank %d, %d to %d: at least %g, is %g", c.d, c.rank, i, j, lower, is)
@@ -130,7 +130,7 @@ func TestLeadServes(t *testing.T) {
 			other, far := make([]int32, rows*count), make([]float64, rows*count)
 			n.To(index, distance, x)
 			twin.coarse = nil
-			twin.screen(twin.lengths())
+			twin.prepareScreen(twin.squaredLengths())
 			twin.To(other, far, x)
 			for k, j := range other {
 				if index[k] != j || bits(distance[k]) != bits(far[k]) {

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// WholeRange returns the least and the most of x where all are whole numbers that an int32 holds,
-// to the bit: -0 is none. It costs one pass over x, to the first that is none; x is not empty.
+// WholeRange returns the least and the most of x if all are whole numbers that an int32 holds, to the bit: -0 is
+// none. It costs one pass over x, to the first that is none; x is not empty.
 func WholeRange(x []float64) (least, most int32, ok bool) {
 	least, most = math.MaxInt32, math.MinInt32
 	if blocks := len(x) / 16; best.wholeRange != nil && blocks > 0 {
@@ -46,8 +46,8 @@ func OfBytes(src []byte, dst []float64) {
 	}
 }
 
-// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one
-// pass over x, to the first that is not held.
+// AllSingles reports whether a float32 holds each of x, to the bit, and none is NaN. It costs one pass over x, up to
+// the first that does not fit.
 func AllSingles(x []float64) bool {
 	if blocks := len(x) / 16; best.allSingles != nil && blocks > 0 {
 		if !best.allSingles(blocks, &x[0]) {
