@@ -194,7 +194,7 @@ func TestReadsAtOnce(t *testing.T) {
 		wg.Go(func() {
 			b := make([]byte, 1000)
 			if err := c.Read(t.Context(), o, b, i*1000); err != nil || !bytes.Equal(b, want[i*1000:][:1000]) {
-				t.Error(i, err)
+				t.Errorf("reading 1,000 bytes at %d: error %v, or other bytes", i*1000, err)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestDownloadToFullDisk(t *testing.T) {
 	err := c.Download(t.Context(), o, writerFunc(func([]byte) (int, error) { return 0, full }))
 	var bad *stream.DataError
 	if !errors.Is(err, full) || errors.As(err, &bad) || meter.Retries.Load() > 0 {
-		t.Error(err)
+		t.Errorf("download to a full disk: %v after %d retries, want the disk's error at once", err, meter.Retries.Load())
 	}
 }
 

@@ -181,7 +181,7 @@ func TestListPages(t *testing.T) {
 		for o, err := range c.List(t.Context(), at(t, s.URL("many/"))) {
 			must.Do(t, err)
 			if o.Key != "many/00000" {
-				t.Fatal(o.Key)
+				t.Fatalf("the first key is %s, want many/00000", o.Key)
 			}
 			break // a listing may be left
 		}
@@ -305,7 +305,7 @@ func TestBucketIsNoObject(t *testing.T) {
 		c := client(nil)
 		l := at(t, s.URL(""))
 		if _, err := c.Stat(t.Context(), l); !errors.Is(err, ErrNotExist) {
-			t.Error(err)
+			t.Errorf("Stat of a bucket: error %v, want ErrNotExist", err)
 		}
 		checkUsage(t, c.Delete(t.Context(), l))
 		checkUsage(t, failure(c.Upload(t.Context(), l, bytes.NewReader(nil), 0)))
