@@ -54,7 +54,7 @@ func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 			t.Errorf("got %v, want the cancellation", err)
 		}
 		if err := p.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing after a cancelled run: %v", err)
 		}
 		if _, err := Prepare(ctx, good, std, Setup{Clusters: k, Scratch: files(t), Reread: again}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want the cancellation", err)
@@ -87,7 +87,7 @@ func TestScratchFaultsComeOut(t *testing.T) {
 			if err == nil {
 				_, err = p.Solve(t.Context(), Options{MaxIter: 2, Tol: -1, Beta: Weight{Value: 0.1}})
 				if closed := p.Close(); closed != nil {
-					t.Error(closed)
+					t.Errorf("closing after a fault: %v", closed)
 				}
 			}
 			if scratch.Open != 0 {

@@ -35,7 +35,7 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			watch()
 			opt.Progress = func(int, float64) { watch() }
 			if _, err := p.Solve(t.Context(), opt); err != nil {
-				t.Fatal(err)
+				t.Fatalf("solving: %v", err)
 			}
 			if most > need.Memory {
 				t.Errorf("files %t, graph %d: %d KiB held, %d said", inFiles, kind, most>>10, need.Memory>>10)
