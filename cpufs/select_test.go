@@ -23,7 +23,7 @@ func (f *fixture) solver(t testing.TB, opt Options) *solver {
 	t.Helper()
 	s, plan, err := newSolver(serve(f.X, f.N), f.grid(t), opt)
 	if err == nil {
-		err = s.begin(t.Context(), plan)
+		err = s.loadOrPrepare(t.Context(), plan)
 	}
 	must.Do(t, err)
 	return s
