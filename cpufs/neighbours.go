@@ -106,7 +106,7 @@ func (g *neighbourGraph) newC(ctx context.Context) error {
 	if err := polar.factorQ(); err != nil {
 		return err
 	}
-	root := make([]float64, c*c) // not needed: XᵀC is summed up from C
+	root := make([]float64, c*c) // rowsTo fills it; unused, since XᵀC is summed up from C
 	for number := range s.rows.Height {
 		own := g.blockRows(g.c, number)
 		s.y = append(s.y[:0], own...)

@@ -28,7 +28,7 @@ type Result struct {
 	U, V     []float64     // c×n₁ and c×n₂, row-major
 	Warnings []stream.Text // for the user
 
-	Ties method.Ties // of Order: scores that count as equal, see [rank]
+	Ties method.Ties // of Order: scores that count as equal, see [rankFeatures]
 }
 
 // Iterations returns the number of completed iterations.

@@ -220,7 +220,7 @@ func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[fl
 	m := plan.Anchors
 	switch {
 	case s.opt.weights != nil:
-		return x, nil // not used
+		return x, nil // the caller does not use them
 	case s.opt.AnchorRows != nil:
 		return s.scaledRows(s.opt.AnchorRows)
 	case m > x.Rows:

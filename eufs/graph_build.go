@@ -37,7 +37,7 @@ func newNeighbours(ctx context.Context, t *table, team *kernel.Team, count int) 
 		return w
 	})
 	g.Map(func(i, j int, w float64) float64 {
-		if w > 0 { // else a row may be far from all, without a degree
+		if w > 0 { // a weight of 0 may come from a row far from all others, whose degree is 0
 			w /= math.Sqrt(degree[i] * degree[j])
 		}
 		return w

@@ -113,7 +113,7 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c costs) {
 
 	m := 0
 	if s.Graph == GraphAnchor {
-		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // valid
+		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // no error: s has been validated
 		entry := int64(s.Neighbors) * rows.EntryBytes
 		add(entry, 3)
 		c.solve += 2*8*int64(m)*k + kernel.SparseBytes(s.Threads, int(block), m, s.Neighbors)

@@ -8,7 +8,7 @@ import (
 
 // Result is a ranking of all d features.
 type Result struct {
-	Order  []int     // all features, by falling norm; equal norms (see [rank]) by column
+	Order  []int     // all features, by falling norm; equal norms (see [rankFeatures]) by column
 	Scores []float64 // ‖wᵢ‖ of each feature
 	// Objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε) after each update of W.
 	Objective []float64
@@ -18,7 +18,7 @@ type Result struct {
 	Gap       float64      // (λ_{l+1} − λ_l)/‖A‖ of the last eigenproblem; +Inf for l = d
 	Warnings  []string     // for the user
 
-	Ties method.Ties // of Order: norms that count as equal, see [rank]
+	Ties method.Ties // of Order: norms that count as equal, see [rankFeatures]
 }
 
 // Iterations returns the number of updates of W.

@@ -130,7 +130,7 @@ const (
 	// float32: an anchor compared in float64 comes from beyond the level-2 cache and costs as much as 24 screened
 	// ones, and bytes save 0.6 of a screened one.
 	coarseShare = 0.6 / 24
-	// coarseTrial is the number of rows before that is judged.
+	// coarseTrial is the number of rows before judgeScreening decides.
 	coarseTrial = 64
 )
 

@@ -23,10 +23,10 @@ type Team struct {
 	// The current call: every worker runs body, and takes tasks of its steps.
 	body    func(worker int)
 	ids     atomic.Int64
-	tickets atomic.Int64 // handed out, over all steps
+	tickets atomic.Int64 // tickets handed out so far, over all steps
 	done    atomic.Int64 // finished tasks, over all steps
 	wait    sync.WaitGroup
-	run     func() // t.help, bound once: `go t.run()` allocates nothing
+	run     func() // t.helpRun, bound once: `go t.run()` allocates nothing
 
 	busy atomic.Int64 // nanoseconds of all workers in all calls
 }

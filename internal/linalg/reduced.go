@@ -93,7 +93,7 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 		return Eigen{}, false
 	}
 	z, theta, ok := r.lowestVectors(warm)
-	if even && ok && theta[s.l-1]*a.rho > leastError*least { // W is only scaled, which costs nothing
+	if even && ok && theta[s.l-1]*a.rho > leastError*least { // now scale W for that λ, which costs nothing
 		if r.lastTheta = theta[s.l-1]; !r.weighEvenly() || !r.makeFactors() {
 			return Eigen{}, false
 		}

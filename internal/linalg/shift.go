@@ -10,7 +10,7 @@ import (
 // preconditioner is the shifted factor of a [Smallest], with the results of earlier factorizations.
 type preconditioner struct {
 	hasFactor          bool // u holds the factor of A − sigma·I or of a deflated matrix
-	isDeflated         bool // of a deflated matrix
+	isDeflated         bool // the factor is a deflated matrix's
 	sigma              float64
 	counts             []eigenCount
 	factorTries        int // factorizations tried

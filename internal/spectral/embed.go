@@ -38,7 +38,7 @@ func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
 	return embedOver(team, g, c, 0)
 }
 
-// embedOver is Embed without the contrasts that live on fewer than rows rows.
+// embedOver is Embed without the contrasts that live on fewer rows than given.
 func embedOver(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}
