@@ -12,7 +12,7 @@ import (
 )
 
 // problemOf makes a problem of exactly this X, U, V and graph, in blocks of the given height
-// (0: what the layout says).
+// (0: the layout's own).
 func problemOf(t testing.TB, x, u, v *mat.Dense, g *graph, height int) *Problem {
 	t.Helper()
 	n, d := x.Dims()

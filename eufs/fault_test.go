@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Faults of source and scratch come out as they are, and leave nothing behind.
+// Errors of source and scratch are returned unchanged, and no scratch is left.
 func TestFaultsComeOutAndLeaveNothing(t *testing.T) {
 	const n, d, k = 200, 8, 2
 	x := grouped(n, d, k, 13)

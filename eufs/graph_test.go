@@ -95,7 +95,7 @@ func naiveNeighbours(x *mat.Dense, count int) *mat.Dense {
 	return out
 }
 
-// B has Δ^(−1/2) behind weights of (2.13): BBᵀ1 = 1, and so L1 = 0.
+// B has Δ^(−1/2) after the weights of (2.13): BBᵀ1 = 1, and so L1 = 0.
 func TestAnchorGraphKeepsConstants(t *testing.T) {
 	const n, d = 300, 6
 	src := serve(grouped(n, d, 5, 12), 90)

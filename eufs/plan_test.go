@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
-// What is held stays below what Needs says, in memory and with files.
+// The memory held stays below Needs' bound, in memory and with files.
 func TestNeedsBoundWhatIsHeld(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	x := mat.NewDense(6000, 120, nil)

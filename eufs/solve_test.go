@@ -194,7 +194,7 @@ func TestPermutedColumnsPermuteTheAnswer(t *testing.T) {
 	a := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
 	b := mustSolve(t, problemOf(t, moved, u, nil, ring, 0), opt)
 	for j, to := range perm {
-		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, times what 15 iterations make of it
+		if math.Abs(a.Scores[j]-b.Scores[to]) > 1e-9 { // rounding, amplified by 15 iterations
 			t.Errorf("score %d is %v, and %v where it moved", j, a.Scores[j], b.Scores[to])
 		}
 	}
@@ -227,7 +227,7 @@ func TestAlphaMaxIsWhereVEnds(t *testing.T) {
 	}
 }
 
-// Where μ rises too fast for V to get to 0, no warning says that it did.
+// If μ rises too fast for V to reach 0, no warning claims that it did.
 func TestWarningsDoNotSayThatWeightsAreGone(t *testing.T) {
 	const n, d, k = 120, 18, 3
 	p := plain(t, n, d, k, 1)

@@ -133,7 +133,7 @@ func TestCoarseTurns(t *testing.T) {
 	})
 }
 
-// The bound is one: no anchor is nearer than it says, nor farther than its upper one; of equal points it says next to nothing.
+// The bounds hold: every anchor is between its lower and its upper one; equal points have a bound of nearly 0.
 func TestCoarseBound(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d = 150, 170

@@ -73,7 +73,7 @@ func ledPoints(r *rand.Rand, rows, d, rank int, noise float64) Matrix[float64] {
 	return x
 }
 
-// No anchor is nearer than a lead says, and where the rest is small, it is hardly farther.
+// No anchor is nearer than its bound from a lead, and hardly farther if the remainder is small.
 func TestLeadBound(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		for _, c := range []struct {
@@ -116,13 +116,13 @@ func TestLeadBound(t *testing.T) {
 }
 
 // A lead is taken after some rows, where there are leading directions, and dropped when rows have none; neighbours
-// stay the same, memory within what was said, and a steady search allocates nothing.
+// stay the same, memory within the plan, and a steady search allocates nothing.
 func TestLeadServes(t *testing.T) {
 	onBytePaths(t, func(t *testing.T, p *isa) {
 		const m, d, rank, rows, count, workers = 1200, 300, 12, 70, 5, 2
 		r := rand.New(rand.NewPCG(8, 8))
 		y, x := ledPoints(r, m, d, rank, 5), ledPoints(r, rows, d, rank, 0.1)
-		wild := ledPoints(r, rows, d, rank, 20) // far beside the space
+		wild := ledPoints(r, rows, d, rank, 20) // far outside the space
 		n, twin := NewNearest(newTeam(workers, p), y, count), NewNearest(newTeam(workers, p), y, count)
 		search := func(x Matrix[float64]) {
 			t.Helper()

@@ -123,7 +123,7 @@ func TestNearestAgain(t *testing.T) {
 	})
 }
 
-// nearestSize is what n holds.
+// nearestSize returns the bytes that n holds.
 func nearestSize(n *Nearest) int64 {
 	coded := func(a codedAnchors) int { return cap(a.packed) + 4*cap(a.factor) }
 	rows := func(r codedRows) int { return cap(r.numbers) + 4*lanes*(cap(r.steps)+cap(r.shifts)) }

@@ -29,7 +29,7 @@ func onPaths(t *testing.T, test func(t *testing.T, p *isa)) {
 	}
 }
 
-// onProducts runs a test on every instruction set that multiplies by code of its own: those with VNNI do so in whole
+// onProducts runs a test on every instruction set that multiplies by code of its own: sets with VNNI do so in whole
 // numbers and bytes alone.
 func onProducts(t *testing.T, test func(t *testing.T, p *isa)) {
 	seen := map[uintptr]bool{}

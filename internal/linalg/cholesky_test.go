@@ -121,7 +121,7 @@ func TestCholeskySolves(t *testing.T) {
 							t.Fatalf("residual of (%d, %d) is %g", i, j, sum)
 						}
 					})
-					// The same bits for any team, beside other columns, and in place.
+					// The same bits for any team, next to other columns, and in place.
 					for _, workers := range []int{1, 8} {
 						var again Cholesky
 						other := kernel.NewTeam(workers)

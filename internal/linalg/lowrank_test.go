@@ -75,7 +75,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	return a, full, metric
 }
 
-// squaresOf are those of rows.
+// squaresOf returns the squared lengths of rows.
 func squaresOf(u kernel.Matrix[float64]) []float64 {
 	out := make([]float64, u.Rows)
 	for i := range out {
@@ -133,7 +133,7 @@ func ordinary(t *testing.T, full, metric kernel.Matrix[float64]) kernel.Matrix[f
 	return product(product(inverse, full), inverse)
 }
 
-// vectorsOf are so many vectors of a form and their w, d numbers each.
+// vectorsOf returns random vectors of a form and their w, d numbers each.
 func vectorsOf(a *LowRank, k int) (x, w kernel.Matrix[float64]) {
 	length := a.Length()
 	x = kernel.RowMajor(make([]float64, k*length), k, length, length)
@@ -154,7 +154,7 @@ func near(t *testing.T, what string, a, b []float64, tol float64) {
 	}
 }
 
-// Products, factors and eigenpairs are those of the matrix in full.
+// Products, factors and eigenpairs equal the full matrix's.
 func TestLowRankIsTheMatrix(t *testing.T) {
 	for name, diag := range map[string]func(int, *rand.Rand) float64{
 		"even": func(int, *rand.Rand) float64 { return 1 },

@@ -14,7 +14,8 @@ import (
 // some, by a search.
 var reducedCases = [][3]int{{20, 150, 5}, {60, 300, 3}, {70, 280, 2}}
 
-// settling are diagonals as those of a sparse projection, one after the other: all alike, then less and less changed.
+// settling returns diagonals like those in a sparse projection, one after the other: all alike, then less and less
+// changed.
 func settling(d int) (list [][]float64) {
 	r := rand.New(rand.NewPCG(7, 7))
 	list = append(list, slices.Repeat([]float64{0.1}, d))
@@ -33,7 +34,7 @@ func settling(d int) (list [][]float64) {
 	return list
 }
 
-// The pairs of a pencil by n×n numbers are those of the matrices in full, from any start, to the bit for any workers.
+// The pairs of a pencil by n×n numbers equal the full matrices' pairs, from any start, to the bit for any workers.
 func TestReducedIsThePencil(t *testing.T) {
 	for _, c := range reducedCases {
 		n, d, l := c[0], c[1], c[2]
@@ -67,7 +68,7 @@ func TestReducedIsThePencil(t *testing.T) {
 			}
 			near(t, "wᵀMw", unit.Data, make([]float64, l*l), 1e-9)
 
-			// Another team, and without what the matrices before have left where it starts anew.
+			// Another team, and without the state that earlier matrices have left, if it starts cold.
 			team := a.team
 			a.team = kernel.NewTeam(5)
 			held := a.reduction

@@ -135,7 +135,7 @@ func TestSmallestAgainstDense(t *testing.T) {
 }
 
 // TestSmallestMissesNothing starts from exact eigenvectors that are not the smallest:
-// their residuals are zero, so that only the proof can tell.
+// their residuals are zero, so that only the proof can detect it.
 func TestSmallestMissesNothing(t *testing.T) {
 	const n, l = 200, 5
 	a := make([]float64, n*n)
@@ -158,7 +158,7 @@ func TestSmallestMissesNothing(t *testing.T) {
 
 // TestProof gives the proof pairs of a diagonal matrix without the smallest one: that is
 // all in the complement, or half of it in a guard that is no eigenvector, where B has a
-// factor with all the guards and only the count can tell.
+// factor with all the guards and only the count can detect it.
 func TestProof(t *testing.T) {
 	const n, l = 200, 5
 	a := make([]float64, n*n)
@@ -167,7 +167,7 @@ func TestProof(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		first, guard int // the first vector, and what the last guard is mixed with
+		first, guard int // the first vector, and the one that is mixed into the last guard
 		factor, want bool
 	}{
 		{"complete", 0, -1, true, true},

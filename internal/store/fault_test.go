@@ -100,7 +100,7 @@ func TestBrokenBodies(t *testing.T) {
 }
 
 // A store that comes back soon is waited for; one that does not is given up in bounded time,
-// with an error that says how long it was tried.
+// with an error that names how long it was tried.
 func TestServerStops(t *testing.T) {
 	s := storetest.S3(t)
 	var meter stream.Meter
@@ -127,7 +127,7 @@ func TestServerStops(t *testing.T) {
 	}
 }
 
-// Refusals are final: only what may pass is sent again, not sooner than the store wants.
+// Refusals are final: only temporary ones are retried, not sooner than the store wants.
 func TestWhatIsTriedAgain(t *testing.T) {
 	s := storetest.S3(t)
 	p := storetest.NewProxy(t, s.Endpoint)

@@ -68,7 +68,7 @@ func (s *sessionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.object = s.kept
 	}
 	if s.requests%4 == 3 {
-		panic(http.ErrAbortHandler) // the answer is lost, and what was sent is kept
+		panic(http.ErrAbortHandler) // the answer is lost, and the bytes are kept
 	}
 	if s.object == nil {
 		w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", len(s.kept)-1))

@@ -120,7 +120,7 @@ func TestWebServerWithoutRanges(t *testing.T) {
 	}
 }
 
-// A server that says no size, lies about its range, or is none of a file.
+// A server that sends no size, lies about its range, or is none of a file.
 func TestOddWebServers(t *testing.T) {
 	content, tag := noise(1000, 1), ""
 	for want, change := range map[string]func(http.ResponseWriter, *http.Request) bool{

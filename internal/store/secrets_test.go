@@ -160,7 +160,7 @@ func TestCredentialsMissing(t *testing.T) {
 			}
 		}
 	}
-	// What the SDKs say more is of use only where there are credentials with a fault.
+	// Further text of the SDKs is of use only if there are faulty credentials.
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	must.Do(t, os.WriteFile(config, []byte("[profile x]\ncredential_process = /bin/echo aws_secret_access_key "+secretKey+"\n[profile y]\nregion = r\n"), 0o600))
 	for profile, want := range map[string]string{"x": "process output", "y": "instance)"} {
@@ -188,7 +188,7 @@ func TestCredentialsMissing(t *testing.T) {
 	}
 }
 
-// The store says why it refuses; so do we, each in its own words.
+// The store gives its reason for a refusal; so do we, each in its own words.
 func TestRefusals(t *testing.T) {
 	s := storetest.S3(t)
 	put(t, client(nil), s.URL("object"), nil)

@@ -41,7 +41,7 @@ func client(meter *stream.Meter) *Client {
 	return c
 }
 
-// put uploads b; what the upload tells of the object is what is there.
+// put uploads b, and checks the returned version against the stored object.
 func put(t testing.TB, c *Client, url string, b []byte) Object {
 	t.Helper()
 	told := must.Get(c.Upload(t.Context(), at(t, url), bytes.NewReader(b), int64(len(b))))(t)
@@ -79,7 +79,7 @@ func clientOf(s *storetest.Server, meter *stream.Meter) *Client {
 	return c
 }
 
-// Whatever is put is there, under its key, at any size and over what was there.
+// An object that was put is there, under its key, at any size and over its former content.
 func TestRoundTrip(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		c := clientOf(s, nil)
@@ -188,7 +188,7 @@ func TestListPages(t *testing.T) {
 	})
 }
 
-// Every range is what a slice of the object is.
+// Every range equals that slice of the object.
 func TestRanges(t *testing.T) {
 	const n = 200_000
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {

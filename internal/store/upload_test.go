@@ -184,7 +184,7 @@ func TestLostEndOfUpload(t *testing.T) {
 	})
 }
 
-// Faults on the way do not change what is uploaded.
+// Faults on the way do not change the uploaded bytes.
 func TestUploadWithFaults(t *testing.T) {
 	storetest.Everywhere(t, func(t *testing.T, s *storetest.Server) {
 		p := storetest.NewProxy(t, s.Endpoint)
