@@ -143,9 +143,9 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 	})
 }
 
-func (g *anchorGraph) passWithState(ctx context.Context, what string, mode stream.ScratchMode, visit func(b *block, c []float64, weights kernel.Sparse) error) error {
+func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode stream.ScratchMode, visit func(b *block, c []float64, weights kernel.Sparse) error) error {
 	w := rows.Walk{g.file.Pass(mode), rows.Read(g.weights.File)}
-	return w.Close(g.s.rows.eachBlock(ctx, what, func(b *block) error {
+	return w.Close(g.s.rows.eachBlock(ctx, purpose, func(b *block) error {
 		if err := w.Next(g.records); err != nil {
 			return err
 		}

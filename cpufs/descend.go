@@ -163,8 +163,8 @@ func (s *solver) objectiveChange() float64 {
 				more += dw * (2*w + dw)
 			}
 			sums[run] += o.Alpha * slope
-			if long := math.Sqrt(before) + math.Sqrt(after); long > 0 {
-				sums[run] += o.Beta * (more / long) // √after − √before
+			if lengths := math.Sqrt(before) + math.Sqrt(after); lengths > 0 {
+				sums[run] += o.Beta * (more / lengths) // √after − √before
 			}
 		}
 	})

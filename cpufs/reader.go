@@ -33,9 +33,9 @@ type block struct {
 	chunk  *stream.Chunk // as read; nil after the first pass if rows are kept
 }
 
-func (r *gridReader) eachBlock(ctx context.Context, what string, visit func(*block) error) error {
+func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*block) error) error {
 	if r.keptBlocks == nil {
-		return r.Pass(ctx, what, func(number int, c *stream.Chunk) error {
+		return r.Pass(ctx, purpose, func(number int, c *stream.Chunk) error {
 			r.buf = rows.Room(r.buf, (c.Rows+pad)*len(r.columns))
 			data := r.buf
 			b := r.newBlock(number, data, c)
@@ -60,8 +60,8 @@ func (r *gridReader) eachBlock(ctx context.Context, what string, visit func(*blo
 }
 
 func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
-	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, what string, visit func(int, kernel.Matrix[float64]) error) error {
-		return r.eachBlock(ctx, what, func(b *block) error { return visit(b.first, b.x) })
+	return rows.Nearest(ctx, team, r.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
+		return r.eachBlock(ctx, purpose, func(b *block) error { return visit(b.first, b.x) })
 	})
 }
 

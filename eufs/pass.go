@@ -95,13 +95,13 @@ func (s *solver) moveE(w *worker, m []float64, st state, sums *[sumCount]float64
 	d := s.t.d
 	for i := range st.s {
 		x, p, m := w.x[i*d:][:d], w.p[i*d:][:d], m[i*d:][:d]
-		long := s.mu * math.Sqrt(updateQ(x, p, m, s.ratio))
+		length := s.mu * math.Sqrt(updateQ(x, p, m, s.ratio))
 		factor := 1.0
 		st.s[i] = 0
-		if long > 1 {
-			factor = 1 / long
-			st.s[i] = long - 1
-			sums[sumE] += (long - 1) / s.mu
+		if length > 1 {
+			factor = 1 / length
+			st.s[i] = length - 1
+			sums[sumE] += (length - 1) / s.mu
 		}
 		for j, q := range x {
 			m[j] = float64(factor*q) + p[j]

@@ -86,14 +86,14 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 		workers = 1
 	}
 	w := &t.isa.whole
-	if long := panelCount(n, w.mr) * w.mr * p.pairs; len(p.packedA) < long {
-		p.packedA = alignedSlice[float32](long)
+	if size := panelCount(n, w.mr) * w.mr * p.pairs; len(p.packedA) < size {
+		p.packedA = alignedSlice[float32](size)
 	}
-	if long := panelCount(n, w.nr) * w.nr * p.pairs; len(p.packedB) < long {
-		p.packedB = alignedSlice[float32](long)
+	if size := panelCount(n, w.nr) * w.nr * p.pairs; len(p.packedB) < size {
+		p.packedB = alignedSlice[float32](size)
 	}
-	if long := w.mr * w.nr * workers; len(p.edges) < long {
-		p.edges = alignedSlice[float64](long)
+	if size := w.mr * w.nr * workers; len(p.edges) < size {
+		p.edges = alignedSlice[float64](size)
 	}
 	t.runTogether(workers, p.body)
 	p.a, p.c, p.at = Matrix[float32]{}, Matrix[float64]{}, nil

@@ -90,11 +90,11 @@ func leadBytes(workers, m, d, rows int) int64 {
 		return 0
 	}
 	wide, dims, stride := int64(m+leadStep), int64(d+4), int64(d+4+dotsBlock)
-	kept := int64(m)*stride + (size+12)*wide + size*(dims+8)
+	coded := int64(m)*stride + (size+12)*wide + size*(dims+8)
 	directions := 8 * size * (2*dims + int64(m) + size)
 	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
 	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+foundGroups*group)
-	return kept + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
+	return coded + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
 }
 
 // takeLead seeks up to most directions. It returns nil if they hold less than the share least of the variance.

@@ -56,8 +56,8 @@ func NewPolar(l int) *Polar {
 // PolarBytes bounds the memory of a [Polar] of l columns after the given number of chunks of at most h rows: the
 // factors of the chunks, twice while Factor runs and while the slice grows, and the scratch of one chunk.
 func PolarBytes(l, chunks, h int) int64 {
-	kept := int64(chunks) * int64(min(h, l))
-	return 8 * (2*kept*int64(l) + kept + 2*int64(chunks) + int64(h+4*l)*int64(l))
+	factorRows := int64(chunks) * int64(min(h, l))
+	return 8 * (2*factorRows*int64(l) + factorRows + 2*int64(chunks) + int64(h+4*l)*int64(l))
 }
 
 // Add takes the next chunk, h×l. It costs 2·h·l² flops. The error wraps

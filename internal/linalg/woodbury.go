@@ -192,23 +192,23 @@ func (a *LowRank) solveRows(x kernel.Matrix[float64]) {
 
 func (a *LowRank) dividedByE(b kernel.Matrix[float64]) kernel.Matrix[float64] {
 	b = copyRows(b)
-	over := a.inverseE()
+	inverse := a.inverseE()
 	for i := range b.Rows {
 		row := b.Data[i*a.d : (i+1)*a.d]
-		multiplyElements(row, row, over)
+		multiplyElements(row, row, inverse)
 	}
 	return b
 }
 
 func (a *LowRank) inverseE() []float64 {
-	over := make([]float64, a.d)
+	inverse := make([]float64, a.d)
 	for i, e := range a.e {
-		over[i] = 1 / e
+		inverse[i] = 1 / e
 	}
 	for _, j := range a.nearFeatures {
-		over[j] = 0
+		inverse[j] = 0
 	}
-	return over
+	return inverse
 }
 
 // solveDual overwrites the rows b of d numbers by F⁻¹b, given c = (U and V)E⁻¹b, which it overwrites, and returns the
@@ -239,10 +239,10 @@ func (a *LowRank) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matrix[flo
 	}
 	a.addUp(-1, z.Sub(0, 0, k, a.n), b)
 	kernel.Gemm(a.team, -1, z.Sub(0, a.n, k, kv), a.v, b)
-	over := a.inverseE()
+	inverse := a.inverseE()
 	for i := range k {
 		row := b.Data[i*a.d : (i+1)*a.d]
-		multiplyElements(row, row, over)
+		multiplyElements(row, row, inverse)
 		for t, j := range a.nearFeatures {
 			row[j] = apart.Data[t*k+i]
 		}

@@ -131,7 +131,7 @@ func (a *azure) putRequest(l Location, body *section) request {
 		header: map[string]string{"X-Ms-Blob-Type": "BlockBlob", octetHeader[0]: octetHeader[1]}}
 }
 
-func (a *azure) withPrecondition(r request, was string) request { return withCondition(r, was) }
+func (a *azure) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
 func (a *azure) storedVersion(h http.Header, _ []byte) string { return a.versionOf(h) }
 
@@ -144,7 +144,7 @@ func (a *azure) deleteRequest(l Location) request {
 func (a *azure) tryUpload(ctx context.Context, c *Client, l Location) error {
 	r := request{method: http.MethodGet, url: a.keyURL(l, "", url.Values{"restype": {"container"}})}
 	err := c.sendWithRetries(ctx, a, r, nil)
-	if no := refusalOf(err); a.key == nil && no != nil && no.status == http.StatusForbidden && no.code != "AuthenticationFailed" {
+	if denial := refusalOf(err); a.key == nil && denial != nil && denial.status == http.StatusForbidden && denial.code != "AuthenticationFailed" {
 		return nil
 	}
 	return err

@@ -25,10 +25,10 @@ func (g *gs) putRequest(l Location, body *section) request {
 	return request{method: http.MethodPost, url: g.uploadAddress(l, "media"), body: body, header: map[string]string{octetHeader[0]: octetHeader[1]}}
 }
 
-func (g *gs) withPrecondition(r request, was string) request {
+func (g *gs) withPrecondition(r request, before string) request {
 	u := *r.url
 	query := u.Query()
-	query.Set("ifGenerationMatch", cmp.Or(was, "0"))
+	query.Set("ifGenerationMatch", cmp.Or(before, "0"))
 	u.RawQuery = query.Encode()
 	r.url = &u
 	return r

@@ -165,19 +165,19 @@ func newTransport(dialer *net.Dialer, security *tls.Config) *http.Transport {
 func (c *Client) setTransports(dialer net.Dialer, security *tls.Config) {
 	transport := newTransport(&dialer, security)
 	f := &redirectingTransport{first: transport}
-	for of := range f.next {
+	for firstReach := range f.next {
 		limited := dialer
 		limited.Control = func(_, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
 			if err != nil {
 				return err
 			}
-			if is := reachOf(to.Addr()); is != public && is != reach(of) {
-				return errRedirectReach(to.Addr().String(), is)
+			if reached := reachOf(to.Addr()); reached != public && reached != reach(firstReach) {
+				return errRedirectReach(to.Addr().String(), reached)
 			}
 			return nil
 		}
-		f.next[of] = newTransport(&limited, security)
+		f.next[firstReach] = newTransport(&limited, security)
 	}
 	c.web = &http.Client{Transport: &countingTransport{f, c.opt.Meter}, CheckRedirect: checkRedirect}
 	c.stores = &http.Client{

@@ -27,18 +27,18 @@ func (s *s3) deleteRequest(l Location) request {
 }
 
 // withPrecondition sets the condition that S3 and Azure know. A version that is not a tag cannot be a condition.
-func (s *s3) withPrecondition(r request, was string) request { return withCondition(r, was) }
+func (s *s3) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
-func withCondition(r request, was string) request {
+func withCondition(r request, before string) request {
 	r.header = maps.Clone(r.header)
 	if r.header == nil {
 		r.header = map[string]string{}
 	}
 	switch {
-	case was == "":
+	case before == "":
 		r.header["If-None-Match"] = "*"
-	case strings.HasPrefix(was, `"`):
-		r.header["If-Match"] = was
+	case strings.HasPrefix(before, `"`):
+		r.header["If-Match"] = before
 	}
 	return r
 }
@@ -139,7 +139,7 @@ func (t *s3Transfer) abortUpload(ctx context.Context) error {
 	r := request{method: http.MethodDelete, url: t.keyURL(t.l, t.l.Key, url.Values{"uploadId": {t.id}})}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		err := t.c.sendWithRetries(ctx, t.s3, r, nil)
-		if no := refusalOf(err); err != nil && (no == nil || no.status != http.StatusNotFound) {
+		if denial := refusalOf(err); err != nil && (denial == nil || denial.status != http.StatusNotFound) {
 			return err
 		}
 		if !t.sent.Load() || !t.isListed(ctx) {

@@ -30,7 +30,7 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 		o, err = d.readObject(l, resp)
 		return err
 	})
-	if no := refusalOf(err); no != nil && r.method == http.MethodHead && needsBody(l, no) {
+	if denial := refusalOf(err); denial != nil && r.method == http.MethodHead && needsBody(l, denial) {
 		o, err = c.statByRead(ctx, d, l)
 	}
 	return o, c.explainError(ctx, d, l, err)
@@ -100,17 +100,17 @@ func contentRange(h http.Header) (from, to, total int64, ok bool) {
 
 // explainError lets the dialect explain a refusal, and returns other errors unchanged.
 func (c *Client) explainError(ctx context.Context, d dialect, l Location, err error) error {
-	no := refusalOf(err)
-	if ctx.Err() != nil || no == nil || no.isTemporary() {
+	denial := refusalOf(err)
+	if ctx.Err() != nil || denial == nil || denial.isTemporary() {
 		return err
 	}
-	if b, ok := d.(interface{ bucketRequest(Location) request }); ok && no.status == http.StatusNotFound {
-		if asked := refusalOf(c.sendWithRetries(ctx, d, b.bucketRequest(l), nil)); asked != nil && asked.status == http.StatusNotFound {
-			return faultf("check the bucket's name", "there is no bucket %s: %w", l.Bucket, asked)
+	if b, ok := d.(interface{ bucketRequest(Location) request }); ok && denial.status == http.StatusNotFound {
+		if bucketDenial := refusalOf(c.sendWithRetries(ctx, d, b.bucketRequest(l), nil)); bucketDenial != nil && bucketDenial.status == http.StatusNotFound {
+			return faultf("check the bucket's name", "there is no bucket %s: %w", l.Bucket, bucketDenial)
 		}
 	}
-	if told := d.explainRefusal(l, no); told != nil {
-		return told
+	if explained := d.explainRefusal(l, denial); explained != nil {
+		return explained
 	}
-	return faultf("see what the store's documentation says about it", "the store refused: %w", no)
+	return faultf("see what the store's documentation says about it", "the store refused: %w", denial)
 }

@@ -14,8 +14,8 @@ import (
 
 // writer is a dialect whose store can be written.
 type writer interface {
-	putRequest(l Location, body *section) request   // the whole object at once
-	withPrecondition(r request, was string) request // a put in place of this version, or of none if it is empty
+	putRequest(l Location, body *section) request      // the whole object at once
+	withPrecondition(r request, before string) request // a put in place of this version, or of none if it is empty
 	deleteRequest(l Location) request
 	// storedVersion is the version named in the answer to a put, or to the end of a transfer; empty if there is none.
 	storedVersion(h http.Header, body []byte) string
@@ -164,8 +164,8 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 		if err == nil {
 			return o, nil
 		}
-		no := refusalOf(err)
-		over := tries.done > 0 && no != nil && no.status == http.StatusNotFound // the upload is gone, so it has ended
+		denial := refusalOf(err)
+		over := tries.done > 0 && denial != nil && denial.status == http.StatusNotFound // the upload is gone, so it has ended
 		if isTemporary(err) || over {
 			now, missing := c.statObject(ctx, d, l)
 			if missing == nil && now.Size == size && (over || now.Version != "" && now.Version != before.Version) {

@@ -55,18 +55,18 @@ const (
 )
 
 func (o *Object) loadText(ctx context.Context) (text []byte, version string, err error) {
-	there, err := o.client.Stat(ctx, o.location)
+	stored, err := o.client.Stat(ctx, o.location)
 	if err != nil {
 		return nil, "", err
 	}
-	if there.Size > mostBytes {
-		e := stream.Dataf(there.Name(), "has %d bytes, which no run writes", there.Size)
+	if stored.Size > mostBytes {
+		e := stream.Dataf(stored.Name(), "has %d bytes, which no run writes", stored.Size)
 		e.Remedy = stream.PlainText("delete it")
 		return nil, "", e
 	}
-	b := bytes.NewBuffer(make([]byte, 0, there.Size+1)) // sized so that it never grows
-	err = o.client.Download(ctx, there, b)
-	return b.Bytes(), there.Version, err
+	b := bytes.NewBuffer(make([]byte, 0, stored.Size+1)) // sized so that it never grows
+	err = o.client.Download(ctx, stored, b)
+	return b.Bytes(), stored.Version, err
 }
 
 // Write puts content, which begins with the Title, in place of the text read or written last, or of no object at
@@ -84,7 +84,7 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 		if !errors.Is(err, store.ErrChanged) || try == tries {
 			return err
 		}
-		there, version, unread := o.loadText(ctx)
+		text, version, unread := o.loadText(ctx)
 		gone := errors.Is(unread, store.ErrNotExist)
 		switch {
 		case gone && believed == "", unread == nil && version == believed: // the store was busy with it
@@ -93,8 +93,8 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 				return ctx.Err()
 			case <-time.After(time.Duration(try) * pause):
 			}
-		case unread == nil && bytes.HasPrefix(there, o.title): // an answer was lost
-			if o.version = version; bytes.Equal(there, content) {
+		case unread == nil && bytes.HasPrefix(text, o.title): // an answer was lost
+			if o.version = version; bytes.Equal(text, content) {
 				return nil
 			}
 		case unread == nil, gone, errors.Is(unread, store.ErrChanged):
@@ -107,13 +107,13 @@ func (o *Object) Write(ctx context.Context, content []byte) error {
 
 // Owned reports whether this run was the last to write the object.
 func (o *Object) Owned(ctx context.Context) (bool, error) {
-	there, err := o.client.Stat(ctx, o.location)
+	stored, err := o.client.Stat(ctx, o.location)
 	title := make([]byte, len(o.title))
-	if err == nil && there.Size < int64(len(title)) {
+	if err == nil && stored.Size < int64(len(title)) {
 		return false, nil
 	}
 	if err == nil {
-		err = o.client.Read(ctx, there, title, 0)
+		err = o.client.Read(ctx, stored, title, 0)
 	}
 	if errors.Is(err, store.ErrNotExist) || errors.Is(err, store.ErrChanged) {
 		return false, nil

@@ -45,8 +45,8 @@ func isolatedVariables(t testing.TB) map[string]string {
 	home := t.TempDir()
 	none := filepath.Join(home, "none")
 	must.Do(t, os.WriteFile(none, nil, 0o600))
-	kept := testtool.Kept(t)
-	maps.Copy(kept, map[string]string{
+	variables := testtool.Kept(t)
+	maps.Copy(variables, map[string]string{
 		"HOME": home, "AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "",
 		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_S3": "",
@@ -58,5 +58,5 @@ func isolatedVariables(t testing.TB) map[string]string {
 		"AZURE_TENANT_ID": "", "AZURE_CLIENT_ID": "", "AZURE_CLIENT_SECRET": "", "AZURE_FEDERATED_TOKEN_FILE": "", "AZURE_CONFIG_DIR": home,
 		"NO_PROXY": "127.0.0.1,localhost",
 	})
-	return kept
+	return variables
 }
