@@ -28,7 +28,7 @@ type solver struct {
 	pool      *pool
 	products  *laplacianProducts // nil: no graph
 	polar     *linalg.Polar
-	polarRows []float64 // block×k
+	polarRows []float64 // block×k: rows of the polar factor
 	tree      *treeState
 	trace     []Step
 	figures   []float64 // the trace as numbers, while it is saved or loaded

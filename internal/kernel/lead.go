@@ -23,8 +23,8 @@ type leadScreen struct {
 	codedAnchors             // the anchors' v, directions and spare dimensions
 	slack          []float32 // wide, as Nearest.slack
 	loss           float64   // as coarse.loss
-	medianSlack    float64   // the median of slack
-	onePlusEpsilon float64   // 1 + ε
+	medianSlack    float64
+	onePlusEpsilon float64 // 1 + ε
 
 	negatedP codedAnchors // −P, each row in the place of an anchor
 	zeros    []float32    // dims

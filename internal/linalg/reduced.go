@@ -117,6 +117,7 @@ func (s *Smallest) reducedTo(a *LowRank, warm kernel.Matrix[float64]) (Eigen, bo
 	return r.eigenFromPairs(s, b), true
 }
 
+// makeFactors makes X, Y, their factors and K⁻¹ from W.
 func (r *reducedPencil) makeFactors() bool {
 	n, m, ridge := r.n, r.smooth.Rows, r.ridgeFor(r.weights)
 	copyUpper(r.team.Threads(), r.y, r.w)
