@@ -21,7 +21,7 @@ func newApply(c *cli) *cobra.Command {
 	var o requestFlags
 	var a ufs.ApplyRequest
 	var selection string
-	var h handOnFlags
+	var h recipeFlags
 	cmd := &cobra.Command{
 		Use:   "apply INPUT… --selection SEL.json -o OUT",
 		Short: "Write the dataset reduced to the selected columns",
@@ -59,30 +59,30 @@ a list of names. Of the input they read footers only.
   ufs-stream apply data --selection sel.json --format sql --dialect bigquery --from lake.events`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, a.Output)
+			q, err := o.buildRequest(c, cmd, args, a.Output)
 			if err != nil {
 				return err
 			}
-			if err := h.check(cmd.Flags(), applyFormat(a)); err != nil {
+			if err := h.checkFormat(cmd.Flags(), formatOfApply(a)); err != nil {
 				return err
 			}
 			a.Inputs, a.Stdin, a.Threads, a.Memory, a.Meter, a.Progress, a.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			a.TempDir, a.MaxScratch = q.TempDir, q.MaxScratch
 			a.Anonymous, a.Allow, a.Version, a.AsOf, a.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-			return c.apply(cmd, selection, a, h)
+			return c.runApply(cmd, selection, a, h)
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: CSV and other files of rows, standard input that is read more than once, and the rows of an Arrow or CSV output until all columns are there (default: the system's, for the rows of one local OUT a hidden folder beside it)"
-	o.lake(fs)
+	o.addLakeFlags(fs)
 	fs.StringVar(&selection, "selection", "", "the selection, `SEL.json`, as select --format json writes it")
 	fs.StringSliceVar(&a.Also, "also", nil, "further columns `COL,…` to keep, of any type")
 	fs.StringVarP(&a.Output, "output", "o", "", "the file or folder to write, `OUT`; without it --format sql, py and yaml go to standard output")
-	fs.StringVar(&a.Format, "format", "", strings.Join(applyFormats(), ", ")+" (default: from the ending of -o, else parquet)")
-	values(fs, "format", applyFormats()...)
-	h.add(fs)
+	fs.StringVar(&a.Format, "format", "", strings.Join(formatsOfApply(), ", ")+" (default: from the ending of -o, else parquet)")
+	setAllowedValues(fs, "format", formatsOfApply()...)
+	h.addFlags(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
 	fs.Lookup("k").DefValue = "0" // which help does not show
 	fs.StringVar(&a.Where, "where", "", whereUsage)
@@ -90,27 +90,27 @@ a list of names. Of the input they read footers only.
 	return cmd
 }
 
-// applyFormats are the forms of data, and those of the text that reads it.
-func applyFormats() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
+// formatsOfApply are the forms of data, and those of the text that reads it.
+func formatsOfApply() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
 
-// applyFormat is the format that was asked for, or that the output's ending tells of a text.
-func applyFormat(a ufs.ApplyRequest) string {
-	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && handsOn(end) {
+// formatOfApply is the format that was asked for, or that the output's ending tells of a text.
+func formatOfApply(a ufs.ApplyRequest) string {
+	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && isRecipeFormat(end) {
 		return end
 	}
 	return a.Format
 }
 
-func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h handOnFlags) (err error) {
-	a.Format = applyFormat(a)
+func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h recipeFlags) (err error) {
+	a.Format = formatOfApply(a)
 	switch {
-	case a.Format != "" && !slices.Contains(applyFormats(), a.Format):
-		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(applyFormats(), ", "), program.DidYouMean(a.Format, applyFormats()))
-	case handsOn(a.Format) && a.Where != "":
+	case a.Format != "" && !slices.Contains(formatsOfApply(), a.Format):
+		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(formatsOfApply(), ", "), program.DidYouMean(a.Format, formatsOfApply()))
+	case isRecipeFormat(a.Format) && a.Where != "":
 		return stream.Usagef("apply: --where chooses rows, and --format %s writes none; put the condition into the query", a.Format)
 	case selection == "":
 		return stream.Usagef("apply: no selection given; add --selection SEL.json (made by: ufs-stream select … -o SEL.json)")
-	case a.Output == "" && !handsOn(a.Format):
+	case a.Output == "" && !isRecipeFormat(a.Format):
 		return stream.Usagef("apply: no output given; add -o OUT")
 	case cmd.Flags().Changed("k") && a.K < 1:
 		return stream.Usagef("-k %d: want 1 or more", a.K)
@@ -122,21 +122,21 @@ func (c *cli) apply(cmd *cobra.Command, selection string, a ufs.ApplyRequest, h 
 	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, q.FetchOptions()); err != nil {
 		return err
 	}
-	if handsOn(a.Format) {
-		return c.handOn(cmd.Context(), a, h)
+	if isRecipeFormat(a.Format) {
+		return c.writeApplyRecipe(cmd.Context(), a, h)
 	}
-	said := c.replacing(a.Output)
+	said := c.replacementReport(a.Output)
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
 	said()
 	c.noteTransfer(a.Meter.Transfer())
-	return c.written(a.Output, done)
+	return c.reportWritten(a.Output, done)
 }
 
-// written says what was written to output, and what of it an interrupted run had.
-func (c *cli) written(output string, done chunkio.ApplyReport) error {
+// reportWritten says what was written to output, and what of it an interrupted run had.
+func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
 		warnings[i] = w.Spell(program.FlagOf)
@@ -147,20 +147,20 @@ func (c *cli) written(output string, done chunkio.ApplyReport) error {
 	case r.Rows > 0:
 		c.say("gone on with what an interrupted run had left: %s of %s rows", humanize.Comma(r.Rows), humanize.Comma(done.Rows))
 	case r != (chunkio.Resumed{}):
-		c.say("gone on with what an interrupted run had left: %s of %s", humanize.Comma(int64(r.Whole)), plural(done.Files, "file"))
+		c.say("gone on with what an interrupted run had left: %s of %s", humanize.Comma(int64(r.Whole)), countNoun(done.Files, "file"))
 	}
 	if r.Outdated > 0 {
-		c.say("written again, as the input or the columns are others now: %s", plural(r.Outdated, "file"))
+		c.say("written again, as the input or the columns are others now: %s", countNoun(r.Outdated, "file"))
 	}
 	if r.Altered > 0 {
-		c.say("written again, as it was changed or removed since: %s", plural(r.Altered, "file"))
+		c.say("written again, as it was changed or removed since: %s", countNoun(r.Altered, "file"))
 	}
-	return c.print("%s: %s, %s rows, %s, %s\n", place.Name(output), plural(done.Files, "file"), humanize.Comma(done.Rows),
-		plural(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
+	return c.printResult("%s: %s, %s rows, %s, %s\n", place.Name(output), countNoun(done.Files, "file"), humanize.Comma(done.Rows),
+		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
-// handOn writes the text that reads the selected columns.
-func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) error {
+// writeApplyRecipe writes the text that reads the selected columns.
+func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (c *cli) handOn(ctx context.Context, a ufs.ApplyRequest, h handOnFlags) err
 	if err := atomicfile.NotInput(ctx, a.Output, slices.Concat(at.Files, at.Lists)...); err != nil {
 		return err
 	}
-	r, err := h.recipe(a.Selection, at, a.Inputs)
+	r, err := h.newRecipe(a.Selection, at, a.Inputs)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkChoice refuses values of those flags that stand for nothing said.
-func (f *requestFlags) checkChoice(isSet func(string) bool) error {
+// checkChoiceFlags refuses values of those flags that stand for nothing said.
+func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
 	switch q := &f.req; {
 	case isSet("budget") && q.Budget == 0:
 		return stream.Usagef("--budget 0: want a number above 0")
@@ -17,8 +17,8 @@ func (f *requestFlags) checkChoice(isSet func(string) bool) error {
 	return nil
 }
 
-// choice adds what binds the choice of features.
-func (f *requestFlags) choice(fs *pflag.FlagSet) {
+// addChoiceFlags adds what binds the choice of features.
+func (f *requestFlags) addChoiceFlags(fs *pflag.FlagSet) {
 	q := &f.req
 	fs.StringSliceVar(&q.Forbid, "forbid", nil, "features or groups that are explained like others, and never chosen (`GLOBS`: names or globs, comma-separated; --exclude takes columns out of the data as well)")
 	fs.StringVar(&q.Groups, "groups", "", "choose features whole groups at a time, -k counting groups: `GROUPS` is a file of JSON {\"group\": [\"column\", …]} or CSV name,group, prefix:SEP (the part of a name before SEP), regex:RE (its first group or the whole match), or lists (emb of emb[0], emb[1], …)")

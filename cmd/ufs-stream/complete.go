@@ -20,17 +20,17 @@ func columnFlags() []string {
 	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
 }
 
-// values marks the flags of a set whose values are among some.
-func values(fs *pflag.FlagSet, flag string, allowed ...string) {
-	fs.Lookup(flag).Annotations = map[string][]string{valuesOf: allowed}
+// setAllowedValues marks the flags of a set whose values are among some.
+func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
+	fs.Lookup(flag).Annotations = map[string][]string{valuesAnnotation: allowed}
 }
 
-const valuesOf = "values" // annotation of a flag
+const valuesAnnotation = "values" // annotation of a flag
 
-// completeFlags makes the shell complete values of flags, below cmd and in it.
-func completeFlags(cmd *cobra.Command) {
+// registerCompletions makes the shell complete values of flags, below cmd and in it.
+func registerCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		completeFlags(sub)
+		registerCompletions(sub)
 	}
 	complete := func(f *pflag.Flag, list ...string) {
 		if len(list) > 0 {
@@ -38,9 +38,9 @@ func completeFlags(cmd *cobra.Command) {
 		}
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		complete(f, f.Annotations[valuesOf]...)
+		complete(f, f.Annotations[valuesAnnotation]...)
 		switch v := f.Value.(type) {
-		case *choice:
+		case *choiceFlag:
 			complete(f, v.allowed...)
 		case *optionFlag:
 			complete(f, v.option.Allowed...)
@@ -58,20 +58,20 @@ func completeFlags(cmd *cobra.Command) {
 	})
 	for i, name := range columnFlags() {
 		if cmd.LocalFlags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, completeColumns(i > 1))
+			_ = cmd.RegisterFlagCompletionFunc(name, columnCompletion(i > 1))
 		}
 	}
 }
 
 const (
-	// patience bounds how long reading footers may keep a shell waiting, and manyNames what is offered.
-	patience  = 2 * time.Second
-	manyNames = 1000
+	// completionTimeout bounds how long reading footers may keep a shell waiting, and manyNames what is offered.
+	completionTimeout = 2 * time.Second
+	maxCompletions    = 1000
 )
 
-// plainType is the type of a column where it is of plain words and brackets, else nothing: a file may put any time zone
+// plainTypeName is the type of a column where it is of plain words and brackets, else nothing: a file may put any time zone
 // into it.
-func plainType(name string) string {
+func plainTypeName(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
 	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
 		return ""
@@ -79,10 +79,10 @@ func plainType(name string) string {
 	return name
 }
 
-// completeColumns completes names of columns of the inputs that were typed so far, or of --stats. What
+// columnCompletion completes names of columns of the inputs that were typed so far, or of --stats. What
 // cannot be read tells none. Only names that mean nothing to any shell are offered: bash puts what several names
 // have in common on the line as it is, and evaluates the line when it completes again.
-func completeColumns(several bool) cobra.CompletionFunc {
+func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
 		before := ""
@@ -102,7 +102,7 @@ func completeColumns(several bool) cobra.CompletionFunc {
 		if ctx == nil { // cobra completes without one
 			ctx = context.Background()
 		}
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 		defer cancel()
 		q := ufs.Request{Inputs: args, Stdin: strings.NewReader("")}
 		if a := cmd.Flag("anonymous"); a != nil {
@@ -114,8 +114,8 @@ func completeColumns(several bool) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, c := range seen.Columns {
-			if strings.HasPrefix(c.Name, begun) && shell.IsPlain(c.Name) && !strings.Contains(c.Name, ",") && len(names) < manyNames {
-				names = append(names, cobra.CompletionWithDesc(before+c.Name, plainType(c.Type)))
+			if strings.HasPrefix(c.Name, begun) && shell.IsPlain(c.Name) && !strings.Contains(c.Name, ",") && len(names) < maxCompletions {
+				names = append(names, cobra.CompletionWithDesc(before+c.Name, plainTypeName(c.Type)))
 			}
 		}
 		return names, directive

@@ -153,7 +153,7 @@ func TestSilentPipe(t *testing.T) {
 func TestInterruptible(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1 << 18} {
 		text := strings.Repeat("x", n)
-		got, err := io.ReadAll(interruptible(context.Background(), strings.NewReader(text)))
+		got, err := io.ReadAll(interruptibleReader(context.Background(), strings.NewReader(text)))
 		if err != nil || string(got) != text {
 			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
 		}
@@ -239,7 +239,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 	for _, c := range []struct{ given, shown int }{{0, 0}, {10, 10}, {11, 11}, {12, 11}, {100, 11}} {
 		var b bytes.Buffer
-		(&cli{err: screen.NewPage(&b)}).warn(make([]string, c.given))
+		(&cli{errPage: screen.NewPage(&b)}).warn(make([]string, c.given))
 		if n := strings.Count(b.String(), "\n"); n != c.shown {
 			t.Errorf("%d warnings: %d lines, want %d", c.given, n, c.shown)
 		}
@@ -253,7 +253,7 @@ func TestSharedNamesInOneLine(t *testing.T) {
 		left = append(left, stream.LeftOut{Name: fmt.Sprint(i % 8), Why: "text"})
 	}
 	var b bytes.Buffer
-	(&cli{}).leftOutTable(screen.NewPage(&b), left)
+	(&cli{}).printLeftOut(screen.NewPage(&b), left)
 	want := "\nleft out (13):\n  a (2 columns): shared\n  t: text\n  a: text\n  0 (2 columns): text\n"
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 13 || !strings.HasSuffix(got, "  and 1 more; -v lists them\n") {
 		t.Errorf("%s", got)

@@ -25,27 +25,27 @@ may lie below INPUT, and how a run that is interrupted or killed is gone on with
   zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, v.Output)
+			q, err := o.buildRequest(c, cmd, args, v.Output)
 			if err != nil {
 				return err
 			}
 			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
 			v.Anonymous, v.Allow, v.Version, v.AsOf, v.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-			said := c.replacing(v.Output)
+			said := c.replacementReport(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
 				return err
 			}
 			said()
 			c.noteTransfer(v.Meter.Transfer())
-			return c.written(v.Output, done)
+			return c.reportWritten(v.Output, done)
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.lake(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addLakeFlags(fs)
 	fs.StringVarP(&v.Output, "output", "o", "", "the file or folder to write, `OUT`")
 	fs.StringVar(&v.Where, "where", "", whereUsage)
 	fs.BoolVar(&v.Union, "union-by-name", false, unionUsage)

@@ -23,29 +23,31 @@ import (
 // Where a flag is not given, the environment may have its value, and after it the file that --config
 // names. Both take what the flag takes.
 
-// environment is what the variables of flags begin with: UFS_STREAM_MEMORY_LIMIT is --memory-limit.
-const environment = "UFS_STREAM_"
+// variablePrefix is what the variables of flags begin with: UFS_STREAM_MEMORY_LIMIT is --memory-limit.
+const variablePrefix = "UFS_STREAM_"
 
-// variable is the name of a flag in the environment.
-func variable(flag string) string {
-	return environment + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+// variableName is the name of a flag in the environment.
+func variableName(flag string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// noDefault are flags that make no sense by default; UFS_STREAM_VERSION could only be meant otherwise.
-func noDefault(flag string) bool { return flag == "help" || flag == "version" || flag == "config" }
+// cannotHaveDefault are flags that make no sense by default; UFS_STREAM_VERSION could only be meant otherwise.
+func cannotHaveDefault(flag string) bool {
+	return flag == "help" || flag == "version" || flag == "config"
+}
 
 // otherVariables are read elsewhere, or by tests.
-func otherVariable(name string) bool {
-	return name == environment+"KERNEL" || name == environment+"CONFIG" || strings.HasPrefix(name, environment+"TEST_")
+func isOtherVariable(name string) bool {
+	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }
 
-// setting is a default and where it stands.
-type setting struct {
-	flag, value, place string
+// flagDefault is a default and where it stands.
+type flagDefault struct {
+	flag, value, source string
 }
 
-// takeDefaults has every verb below root take its defaults before it looks at its arguments.
-func (c *cli) takeDefaults(root *cobra.Command) {
+// applyDefaultsToVerbs has every verb below root take its defaults before it looks at its arguments.
+func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -64,8 +66,8 @@ func (c *cli) takeDefaults(root *cobra.Command) {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			err := do(cmd, args)
 			// What is wrong with a value may show late: then it is not on the command line that people look at.
-			if errors.As(err, new(*stream.UsageError)) && len(c.taken) > 0 {
-				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.taken, ", "))
+			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
+				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
 			return err
 		}
@@ -74,14 +76,14 @@ func (c *cli) takeDefaults(root *cobra.Command) {
 
 // applyDefaults sets the flags of cmd that were not given.
 func (c *cli) applyDefaults(cmd *cobra.Command) error {
-	known := knownFlags(cmd.Root())
-	list, warnings := fromEnvironment(os.Environ(), known)
+	known := knownFlagNames(cmd.Root())
+	list, warnings := defaultsFromEnvironment(os.Environ(), known)
 	config := cmd.Flag("config").Value.String()
 	if config == "" {
-		config = os.Getenv(variable("config"))
+		config = os.Getenv(variableName("config"))
 	}
 	if config != "" {
-		more, err := fromConfig(cmd.Context(), config, known)
+		more, err := defaultsFromConfig(cmd.Context(), config, known)
 		if err != nil {
 			return err
 		}
@@ -93,9 +95,9 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
-			return stream.Usagef("%s: %s %s: %s", s.place, program.FlagOf(s.flag), s.value, program.Wanted(err))
+			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.Wanted(err))
 		}
-		c.taken = append(c.taken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), shownArg(s.value), s.place))
+		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), redactArg(s.value), s.source))
 	}
 	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {
 		if err := atomicfile.NotInput(cmd.Context(), out.Value.String(), config); err != nil {
@@ -103,16 +105,16 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 		}
 	}
 	c.warn(warnings)
-	for _, s := range c.taken {
-		c.note("%s", s)
+	for _, s := range c.defaultsTaken {
+		c.sayIfVerbose("%s", s)
 	}
 	return nil
 }
 
-// knownFlags are the flags of all verbs.
-func knownFlags(root *cobra.Command) (names []string) {
+// knownFlagNames are the flags of all verbs.
+func knownFlagNames(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) {
-		if !noDefault(f.Name) && !slices.Contains(names, f.Name) {
+		if !cannotHaveDefault(f.Name) && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -123,20 +125,20 @@ func knownFlags(root *cobra.Command) (names []string) {
 	return names
 }
 
-// fromEnvironment are the defaults in variables; one that is no flag's is warned of.
-func fromEnvironment(variables, known []string) (list []setting, warnings []string) {
+// defaultsFromEnvironment are the defaults in variables; one that is no flag's is warned of.
+func defaultsFromEnvironment(variables, known []string) (list []flagDefault, warnings []string) {
 	flags := make(map[string]string, len(known))
 	var names []string
 	for _, flag := range known {
-		flags[variable(flag)] = flag
-		names = append(names, variable(flag))
+		flags[variableName(flag)] = flag
+		names = append(names, variableName(flag))
 	}
 	for _, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
 		switch flag := flags[name]; {
-		case !strings.HasPrefix(name, environment) || otherVariable(name):
+		case !strings.HasPrefix(name, variablePrefix) || isOtherVariable(name):
 		case flag != "" && value != "":
-			list = append(list, setting{flag, value, name})
+			list = append(list, flagDefault{flag, value, name})
 		case flag == "":
 			warnings = append(warnings, fmt.Sprintf("%s in the environment is no flag's default%s", name, program.DidYouMean(name, names)))
 		}
@@ -144,9 +146,9 @@ func fromEnvironment(variables, known []string) (list []setting, warnings []stri
 	return list, warnings
 }
 
-// fromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
+// defaultsFromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
 // or not, or a comment that begins with #.
-func fromConfig(ctx context.Context, path string, known []string) ([]setting, error) {
+func defaultsFromConfig(ctx context.Context, path string, known []string) ([]flagDefault, error) {
 	f, err := localfile.Open(ctx, path)
 	if err != nil {
 		return nil, stream.Usagef("--config %s cannot be read: %v", path, err)
@@ -154,9 +156,9 @@ func fromConfig(ctx context.Context, path string, known []string) ([]setting, er
 	defer f.Close()
 	text, err := io.ReadAll(f)
 	if err != nil {
-		return nil, stream.Usagef("--config %s cannot be read: %v", path, bare(err))
+		return nil, stream.Usagef("--config %s cannot be read: %v", path, errWithoutPath(err))
 	}
-	var list []setting
+	var list []flagDefault
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		at := fmt.Sprintf("%s:%d", path, i+1)
 		line = strings.TrimSpace(line)
@@ -169,22 +171,22 @@ func fromConfig(ctx context.Context, path string, known []string) ([]setting, er
 		}
 		flag := strings.TrimSpace(line[:end])
 		named := screen.Cut(flag)
-		value, err := configValue(strings.TrimSpace(line[end+1:]))
+		value, err := parseConfigValue(strings.TrimSpace(line[end+1:]))
 		switch {
 		case err != nil:
 			return nil, stream.Usagef("%s: %s: %v", at, named, err)
 		case !slices.Contains(known, flag):
 			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, named, program.DidYouMean(named, known))
-		case slices.ContainsFunc(list, func(s setting) bool { return s.flag == flag }):
+		case slices.ContainsFunc(list, func(s flagDefault) bool { return s.flag == flag }):
 			return nil, stream.Usagef("%s: %s stands here for the second time", at, named)
 		}
-		list = append(list, setting{flag, value, at})
+		list = append(list, flagDefault{flag, value, at})
 	}
 	return list, nil
 }
 
-// configValue is a value without its quotes and the comment behind it.
-func configValue(s string) (string, error) {
+// parseConfigValue is a value without its quotes and the comment behind it.
+func parseConfigValue(s string) (string, error) {
 	switch {
 	case s == "":
 		return "", fmt.Errorf("there is no value; to leave the flag alone put # before the line")
@@ -216,16 +218,16 @@ func cutQuoted(s string) (value, rest string, ok bool) {
 	return strings.Cut(s[1:], "'")
 }
 
-// bare is an error of a file without the file's name.
-func bare(err error) error {
+// errWithoutPath is an error of a file without the file's name.
+func errWithoutPath(err error) error {
 	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it itself
 		return p.Err
 	}
 	return err
 }
 
-// shownArg is an argument as people may see it.
-func shownArg(arg string) string {
-	shown, _ := shownArgs([]string{arg})
+// redactArg is an argument as people may see it.
+func redactArg(arg string) string {
+	shown, _ := redactArgs([]string{arg})
 	return shown[0]
 }

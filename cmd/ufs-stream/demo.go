@@ -36,23 +36,23 @@ folders site=…/day=…, with ids, a time, constants, nulls, a copy, and a scor
 label away. docs/first-hour.md goes on from there.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := o.request(c, cmd, nil, "")
+			q, err := o.buildRequest(c, cmd, nil, "")
 			if err != nil {
 				return err
 			}
 			if telemetry {
-				return c.telemetry(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
+				return c.makeTelemetryLake(cmd.Context(), planted.Telemetry{Seed: q.Seed}, keep)
 			}
-			return c.demo(cmd.Context(), q, keep)
+			return c.runDemo(cmd.Context(), q, keep)
 		},
 	}
-	o.limits(cmd.Flags())
+	o.addLimitFlags(cmd.Flags())
 	cmd.Flags().StringVar(&keep, "keep", "", "keep the data in `DIR` (default: a temporary folder, removed in the end)")
 	cmd.Flags().BoolVar(&telemetry, "telemetry", false, "make a lake of sensor readings in the folder of --keep, and select nothing")
 	return cmd
 }
 
-func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
+func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	dir := keep
 	if place.IsURL(dir) {
 		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
@@ -76,8 +76,8 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	k := len(answer.Groups)
 	p := screen.NewPage(c.out)
 	p.Printf("made %s: %s rows, %s: %s hidden by redundant columns, %s, %s of noise, %s\n\n",
-		path, humanize.Comma(table.Rows()), plural(len(table.Columns()), "column"), plural(k, "factor"),
-		plural(len(answer.Mixtures), "mixture"), plural(len(answer.Noise), "column"), plural(len(answer.Constant), "constant"))
+		path, humanize.Comma(table.Rows()), countNoun(len(table.Columns()), "column"), countNoun(k, "factor"),
+		countNoun(len(answer.Mixtures), "mixture"), countNoun(len(answer.Noise), "column"), countNoun(len(answer.Constant), "constant"))
 	p.Printf("$ ufs-stream select %s -k %d --seed %d\n\n", path, k, max(q.Seed, 1))
 
 	q.Inputs, q.K = []string{path}, k
@@ -87,12 +87,12 @@ func (c *cli) demo(ctx context.Context, q ufs.Request, keep string) error {
 	}
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
-	c.selectionTable(p, s)
-	return c.judge(table, answer, s)
+	c.printSelection(p, s)
+	return c.judgeDemo(table, answer, s)
 }
 
-// judge says which factors the selection has found.
-func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
+// judgeDemo says which factors the selection has found.
+func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
 	at := make(map[string]int)
 	for j, col := range table.Columns() {
 		at[col.Name] = j
@@ -120,7 +120,7 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 		p.Printf("factor %d (%s): %s\n", i+1, strings.Join(names, " "), outcome)
 	}
 	found := answer.Found(chosen)
-	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), plural(len(chosen), "feature"))
+	p.Printf("\n%d of %d factors found by %s\n", found, len(answer.Groups), countNoun(len(chosen), "feature"))
 	if found < len(answer.Groups) {
 		return fmt.Errorf("the demo's selection is wrong: %d of %d factors found", found, len(answer.Groups))
 	}
@@ -128,8 +128,8 @@ func (c *cli) judge(table *planted.Table, answer planted.Answer, s *stream.Selec
 	return p.Err()
 }
 
-// telemetry makes a lake in dir and says what is in it.
-func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string) error {
+// makeTelemetryLake makes a lake in dir and says what is in it.
+func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir string) error {
 	switch {
 	case dir == "":
 		return stream.Usagef("--telemetry makes data to look at; say where with --keep DIR")
@@ -160,8 +160,8 @@ func (c *cli) telemetry(ctx context.Context, made planted.Telemetry, dir string)
 			return err
 		}
 	}
-	return c.print("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
-		plural(len(made.Folders()), "file"), plural(columns, "column"), plural(len(made.Factors()), "factor"))
+	return c.printResult("made %s: %s of %s in folders site=…/day=…; %s are hidden among them\n", dir,
+		countNoun(len(made.Folders()), "file"), countNoun(columns, "column"), countNoun(len(made.Factors()), "factor"))
 }
 
 // writePart writes the table of a folder of the lake.
@@ -177,7 +177,7 @@ func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows i
 	defer in.Close()
 	const name = "part-0.parquet"
 	shown := filepath.Join(lake.Name(), folder, name)
-	said := c.replacing(shown)
+	said := c.replacementReport(shown)
 	f, err := atomicfile.CreateIn(ctx, in, name, shown)
 	if err != nil {
 		return err

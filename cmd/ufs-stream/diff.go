@@ -40,19 +40,19 @@ and which settings differ. Both may lie in object stores.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.diff(cmd.Context(), args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runDiff(cmd.Context(), args, &o) },
 	}
-	o.stores(cmd.Flags())
-	o.memoryOfResults(cmd.Flags())
-	o.output.add(cmd.Flags(), verdictFormats()...)
+	o.addStoreFlags(cmd.Flags())
+	o.addMemoryFlag(cmd.Flags())
+	o.output.addFlags(cmd.Flags(), verdictFormats()...)
 	return cmd
 }
 
 // verdictFormats are the forms of what diff and check say.
 func verdictFormats() []string { return []string{"table", "json"} }
 
-func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
-	if err := o.output.resolve(ctx, verdictFormats()...); err != nil {
+func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
+	if err := o.output.resolveFormat(ctx, verdictFormats()...); err != nil {
 		return err
 	}
 	if err := atomicfile.NotInput(ctx, o.output.path, args...); err != nil {
@@ -66,21 +66,21 @@ func (c *cli) diff(ctx context.Context, args []string, o *diffFlags) error {
 	}
 	c.noteTransfer(from.Meter.Transfer())
 	d := ufs.Diff(sides[0], sides[1])
-	return c.write(ctx, o.output.path, func(w io.Writer) error {
+	return c.writeOutput(ctx, o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, d)
 		}
-		return forPeople(w, func(w *screen.Page) { c.diffTable(w, d) })
+		return renderPage(w, func(w *screen.Page) { c.printDiff(w, d) })
 	})
 }
 
-// diffTable is the form for people. A list without entries is left out.
-func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
+// printDiff is the form for people. A list without entries is left out.
+func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 	side := func(s ufs.Side) string {
-		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percent(1-float64(s.Error)))
+		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percentText(1-float64(s.Error)))
 	}
-	w.Printf("old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), plural(d.Both, "feature"), len(d.Came), len(d.Went))
-	dataLine(w, d.Data)
+	w.Printf("old: %s\nnew: %s\n\n%s in both, %d came, %d went\n", side(d.Old), side(d.New), countNoun(d.Both, "feature"), len(d.Came), len(d.Went))
+	printDataChanges(w, d.Data)
 	changes := func(list []ufs.Change) (rows [][]string) {
 		for _, f := range list {
 			rows = append(rows, []string{strconv.Itoa(f.Rank), screen.Name(f.Name), f.Why})
@@ -92,7 +92,7 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 		moved = append(moved, []string{screen.Name(m.Name), strconv.Itoa(m.Old), strconv.Itoa(m.New)})
 	}
 	for _, s := range d.Settings {
-		settings = append(settings, []string{s.Option, orNone(brief(s.Old)), orNone(brief(s.New))})
+		settings = append(settings, []string{s.Option, dashIfEmpty(truncateText(s.Old)), dashIfEmpty(truncateText(s.New))})
 	}
 	for _, part := range []struct {
 		head []string
@@ -111,8 +111,8 @@ func (c *cli) diffTable(w *screen.Page, d *ufs.Difference) {
 	}
 }
 
-// dataLine says what changed in the data, if anything has.
-func dataLine(w *screen.Page, d ufs.DataShift) {
+// printDataChanges says what changed in the data, if anything has.
+func printDataChanges(w *screen.Page, d ufs.DataShift) {
 	var said []string
 	counted := func(n int64, what string) {
 		if n > 0 {
@@ -125,7 +125,7 @@ func dataLine(w *screen.Page, d ufs.DataShift) {
 	counted(int64(d.Features), "features")
 	listed := func(names []string, what string) {
 		if n := len(names); n > 0 {
-			said = append(said, what+" "+strings.Join(screen.Names(names[:min(n, fewShown)]), ", ")+andMore(n-fewShown))
+			said = append(said, what+" "+strings.Join(screen.Names(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
 		}
 	}
 	listed(d.New, "new")
@@ -135,16 +135,16 @@ func dataLine(w *screen.Page, d ufs.DataShift) {
 	}
 }
 
-// orNone is a setting's value for people.
-func orNone(value string) string {
+// dashIfEmpty is a setting's value for people.
+func dashIfEmpty(value string) string {
 	if value == "" {
 		return "-"
 	}
 	return value
 }
 
-// brief cuts what a file of groups or costs held, which JSON has in full.
-func brief(text string) string {
+// truncateText cuts what a file of groups or costs held, which JSON has in full.
+func truncateText(text string) string {
 	const most = 80
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"

@@ -22,8 +22,8 @@ type evalFlags struct {
 	requestFlags
 	eval       ufs.EvalRequest
 	selections []string
-	k          counts
-	protocol   choice
+	k          countListFlag
+	protocol   choiceFlag
 	output     outputFlags
 }
 
@@ -51,10 +51,10 @@ ones are judged again. INPUT is as in select.
   ufs-stream eval data --selection a=greedy.json --selection b=sfufs.json --label class
   ufs-stream eval data --selection sel.json                     no classes known`,
 		Args: program.AtLeastOne("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.eval(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runEval(cmd, args, &o) },
 	}
-	o.missing = newChoice("", ufs.MissingPolicies()...)
-	o.protocol = newChoice(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
+	o.missing = newChoiceFlag("", ufs.MissingPolicies()...)
+	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.selections, "selection", nil, "a selection as select writes it, `[NAME=]SEL.json`; several are compared")
 	fs.VarP(&o.k, "k", "k", "judge the first `N,…` features of the ranking (default: all that are selected)")
@@ -71,19 +71,19 @@ ones are judged again. INPUT is as in select.
 	fs.Int64Var(&e.Sample, "sample", 10_000, "judge by a seeded sample of `N` rows (0: all); they are held in memory")
 	fs.StringSliceVar(&e.Baselines, "baselines", ufs.EvalBaselines(), "what to compare with, `NAMES` of all, random (other features in every run), variance; or none")
 	fs.IntVar(&e.Resamples, "resamples", 0, "stability: select again from `N` random samples of the input, of half as many rows as are judged (default: 5 without --label, else 0)")
-	o.lake(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
-	o.output.add(fs, evalFormats()...)
+	o.addLakeFlags(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
+	o.output.addFlags(fs, evalFormats()...)
 	return cmd
 }
 
 func evalFormats() []string { return []string{"table", "json", "csv"} }
 
-func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
+func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	e, isSet := o.eval, cmd.Flags().Changed
-	q, err := o.request(c, cmd, args, o.output.path)
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
@@ -116,13 +116,13 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	e.TempDir, e.MaxScratch, e.Checkpoint, e.CheckpointEvery = q.TempDir, q.MaxScratch, q.Checkpoint, q.CheckpointEvery
 	e.Anonymous, e.Allow, e.Version, e.AsOf, e.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
 	e.Meter, e.Progress, e.Note, e.Say, e.Spelling = q.Meter, q.Progress, q.Note, q.Say, q.Spelling
-	if err := o.output.resolve(cmd.Context(), evalFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), evalFormats()...); err != nil {
 		return err
 	}
 	if err := e.Check(cmd.Context()); err != nil {
 		return err
 	}
-	if e.Selections, err = namedSelections(cmd.Context(), o.selections, o.output.path, q.FetchOptions()); err != nil {
+	if e.Selections, err = readNamedSelections(cmd.Context(), o.selections, o.output.path, q.FetchOptions()); err != nil {
 		return err
 	}
 	r, err := ufs.Eval(cmd.Context(), e)
@@ -130,15 +130,15 @@ func (c *cli) eval(cmd *cobra.Command, args []string, o *evalFlags) error {
 		return err
 	}
 	c.warn(r.Warnings)
-	if err := c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
+	if err := c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderEvaluation(w, r, o.output.format) }); err != nil {
 		return err
 	}
 	c.noteRun(0, r.Timing, r.Memory)
 	return e.Forget()
 }
 
-// namedSelections reads the files of --selection, each of which may have a name before it.
-func namedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
+// readNamedSelections reads the files of --selection, each of which may have a name before it.
+func readNamedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
 	var paths []string
 	for _, arg := range args {

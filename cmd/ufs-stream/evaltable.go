@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// evaluationTable writes a block for each k, with all features at its foot.
-func evaluationTable(w *screen.Page, r *stream.Evaluation) {
-	evaluationHeader(w, r)
+// printEvaluation writes a block for each k, with all features at its foot.
+func printEvaluation(w *screen.Page, r *stream.Evaluation) {
+	printEvaluationHeader(w, r)
 	var all *stream.Evaluated
 	var blocks [][]*stream.Evaluated
 	for i := range r.Results {
@@ -31,7 +31,7 @@ func evaluationTable(w *screen.Page, r *stream.Evaluation) {
 		if all != nil {
 			block = append(block, all)
 		}
-		evaluationBlock(w, r, block)
+		printEvaluationBlock(w, r, block)
 	}
 	if r.Label != "" {
 		w.Printf("\n* the best NMI sqrt of its k, or not significantly worse (Welch's t-test at 5 %%); p: the test against the best")
@@ -41,11 +41,11 @@ func evaluationTable(w *screen.Page, r *stream.Evaluation) {
 		w.Printf("\n")
 	}
 	w.Printf("error: share of the data's sum of squares that is not reconstructed; redundancy: mean |correlation| of the pairs\n")
-	transferFoot(w, r.Transfer)
+	printTransfer(w, r.Transfer)
 }
 
-// evaluationHeader says what was done.
-func evaluationHeader(w *screen.Page, r *stream.Evaluation) {
+// printEvaluationHeader says what was done.
+func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 	rows := humanize.Comma(r.RowsUsed) + " rows"
 	if r.Sampled {
 		rows = fmt.Sprintf("%s of %s rows, a seeded sample (--sample)", humanize.Comma(r.RowsUsed), humanize.Comma(r.Rows))
@@ -70,7 +70,7 @@ func evaluationHeader(w *screen.Page, r *stream.Evaluation) {
 			of = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
 		}
 		w.Printf("; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
-			len(r.Classes), r.Label, r.Protocol, plural(r.Runs, "run"), of, kind, plural(r.Clusters, "cluster"), values, r.Seed)
+			len(r.Classes), r.Label, r.Protocol, countNoun(r.Runs, "run"), of, kind, countNoun(r.Clusters, "cluster"), values, r.Seed)
 		for i := range r.Results {
 			if r.Results[i].Name == ufs.RandomBaseline {
 				w.Printf("; random: other features in every run")
@@ -81,8 +81,8 @@ func evaluationHeader(w *screen.Page, r *stream.Evaluation) {
 	w.Printf("\nreconstruction error in scale %s\n", r.ReconstructionScale)
 }
 
-// evaluationBlock is the table of one k.
-func evaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.Evaluated) {
+// printEvaluationBlock is the table of one k.
+func printEvaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.Evaluated) {
 	stability := false
 	for _, t := range block {
 		stability = stability || t.Stability != nil
@@ -120,13 +120,13 @@ func evaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.Evalu
 			}
 			p := ""
 			if t.PBest != nil && (star == "" || *t.PBest < 1) { // the best itself has none
-				p = chance(*t.PBest)
+				p = pValueText(*t.PBest)
 			}
 			row = append(row, p)
 		}
-		row = append(row, share(t.Reconstruction), share(t.Redundancy))
+		row = append(row, shareText(t.Reconstruction), shareText(t.Redundancy))
 		if s := t.Stability; s != nil {
-			row = append(row, share(s.Nogueira), share(s.Jaccard))
+			row = append(row, shareText(s.Nogueira), shareText(s.Jaccard))
 		} else if stability {
 			row = append(row, "", "")
 		}

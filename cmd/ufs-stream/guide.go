@@ -19,8 +19,8 @@ func newGuide() *cobra.Command {
 	}
 }
 
-// kind is what methods of one kind take before they choose.
-type kind struct {
+// methodKind is what methods of one kind take before they choose.
+type methodKind struct {
 	from  method.From
 	title string
 }
@@ -42,7 +42,7 @@ public sets was measured on labelled ones with k-means, at 2, 5 and 10 %% of the
 bench/results/quality.md. Whether a choice on your data is better than chance, select
 compares where it can, and warns.
 `, methods.Recommended, methods.Fallback)
-	for _, k := range []kind{
+	for _, k := range []methodKind{
 		{method.FromGram, "From the Gram matrix: one pass; d² numbers, or n·d of few rows"},
 		{method.FromGraph, "From the anchor graph of the rows: two passes; d² + m·d + m² numbers, or n·d for the first"},
 		{method.FromRows, "From the rows, again and again: a seeded sample of them (--sample) in memory, or scratch files"},
@@ -51,15 +51,15 @@ compares where it can, and warns.
 		fmt.Fprintf(&b, "\n%s\n", k.title)
 		for _, s := range methods.All() {
 			if s.From == k.from {
-				writeGuide(&b, s)
+				writeMethodGuide(&b, s)
 			}
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// writeGuide says of a method what it is, when to take it, and what to know of it.
-func writeGuide(b *strings.Builder, s method.Spec) {
+// writeMethodGuide says of a method what it is, when to take it, and what to know of it.
+func writeMethodGuide(b *strings.Builder, s method.Spec) {
 	fmt.Fprintf(b, "\n  %s: %s\n", s.Name, s.About)
 	for _, part := range []struct{ what, text string }{{"when", s.Guide.When}, {"time", s.Guide.Time}, {"but", s.Guide.Caution}} {
 		const indent = "         "

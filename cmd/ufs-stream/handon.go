@@ -18,16 +18,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// handOnFlags say how a query is written.
-type handOnFlags struct{ dialect, table string }
+// recipeFlags say how a query is written.
+type recipeFlags struct{ dialect, table string }
 
-func (h *handOnFlags) add(fs *pflag.FlagSet) {
+func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "of --format sql: "+strings.Join(recipe.Dialects(), ", "))
 	fs.StringVar(&h.table, "from", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
 }
 
-// check refuses what does not go with the format.
-func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
+// checkFormat refuses what does not go with the format.
+func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
 			return stream.Usagef("--%s is for --format sql", flag)
@@ -36,16 +36,16 @@ func (h *handOnFlags) check(fs *pflag.FlagSet, format string) error {
 	return recipe.CheckDialect(h.dialect)
 }
 
-// handsOn reports whether a format is one for other tools.
-func handsOn(format string) bool { return slices.Contains(recipe.Formats(), format) }
+// isRecipeFormat reports whether a format is one for other tools.
+func isRecipeFormat(format string) bool { return slices.Contains(recipe.Formats(), format) }
 
 // readsFiles reports whether the format is a query that reads the files by itself.
-func (h *handOnFlags) readsFiles(format string) bool {
+func (h *recipeFlags) readsFiles(format string) bool {
 	return recipe.ReadsFiles(format, h.dialect, h.table)
 }
 
 // checkInputs refuses, before any work, inputs whose names tell that a query cannot read them.
-func (h *handOnFlags) checkInputs(format string, inputs []string) error {
+func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
 	}
@@ -69,9 +69,9 @@ func (h *handOnFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// recipe is a selection for other tools. at says where its columns lie; inputs are the arguments that
+// newRecipe is a selection for other tools. at says where its columns lie; inputs are the arguments that
 // the files came from, or none.
-func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
+func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
 		if c.Sparse {
@@ -80,16 +80,16 @@ func (h *handOnFlags) recipe(s *stream.Selection, at *chunkio.Located, inputs []
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
 	if at.Table == nil { // whose files are of one version
-		r.Glob = globOf(inputs, at.Files)
-		r.Sources, r.Form, r.Hive = sources(inputs, at.Files)
+		r.Glob = duckdbGlob(inputs, at.Files)
+		r.Sources, r.Form, r.Hive = sourcesAndForm(inputs, at.Files)
 	}
 	return r, nil
 }
 
-// located finds where the columns of a new selection lie. A query that reads the files (reads) needs all that they tell;
+// locateColumns finds where the columns of a new selection lie. A query that reads the files (reads) needs all that they tell;
 // for others their names suffice, unless these leave it open: a dot may be of a name or of a struct, and brackets are
 // of a list. Statistics (q.Stats) name their input, which is read only if they may name it.
-func located(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
+func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
@@ -171,26 +171,26 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 
 // writeRecipe writes a selection for other tools.
 func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Recipe) error {
-	return c.write(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
+	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
-// sources are the places of files as DuckDB and Python take them: folders and globs stay what they are.
-func sources(inputs, files []string) (list []string, form recipe.Form, hive bool) {
+// sourcesAndForm are the places of files as DuckDB and Python take them: folders and globs stay what they are.
+func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hive bool) {
 	if len(files) == 0 {
 		return nil, "", false
 	}
 	for i, f := range files {
-		own := formOf(f)
+		own := formByName(f)
 		if i == 0 {
 			form = own
 		}
 		if own != form {
 			return nil, "", false
 		}
-		hive = hive || hivePath(f)
+		hive = hive || isHivePath(f)
 	}
 	for _, in := range inputs {
-		s, ok := source(in, form)
+		s, ok := sourceOfArgument(in, form)
 		if !ok {
 			list = nil
 			break
@@ -205,8 +205,8 @@ func sources(inputs, files []string) (list []string, form recipe.Form, hive bool
 	return list, form, hive
 }
 
-// source is an argument that needs not be expanded.
-func source(in string, form recipe.Form) (string, bool) {
+// sourceOfArgument is an argument that needs not be expanded.
+func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	if place.IsURL(in) || strings.HasPrefix(in, "@") {
 		return "", false
 	}
@@ -223,13 +223,13 @@ func source(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// globOf is the glob of DuckDB for the one folder, or glob, of Parquet files that the input was, if it means exactly
+// duckdbGlob is the glob of DuckDB for the one folder, or glob, of Parquet files that the input was, if it means exactly
 // these files: other files there were not read, and a query is not to read them either.
-func globOf(inputs, files []string) string {
+func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""
 	}
-	glob, ok := source(inputs[0], recipe.Parquet)
+	glob, ok := sourceOfArgument(inputs[0], recipe.Parquet)
 	if !ok || strings.HasPrefix(glob, "~") || strings.Contains(glob, `\`) {
 		return ""
 	}
@@ -260,13 +260,13 @@ func globOf(inputs, files []string) string {
 // plainSource is a file, whose name is no glob.
 func plainSource(file string) string {
 	if place.IsURL(file) {
-		return scheme(file)
+		return urlForTools(file)
 	}
 	return escapeGlob(file)
 }
 
-// scheme is a URL as others spell it: a bucket's without our query, Azure's as az://.
-func scheme(url string) string {
+// urlForTools is a URL as others spell it: a bucket's without our query, Azure's as az://.
+func urlForTools(url string) string {
 	if !place.IsURL(url) || strings.HasPrefix(url, "http") {
 		return place.Name(url)
 	}
@@ -282,8 +282,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// formOf tells the form of a file by its name; what has another ending, or none, is Parquet.
-func formOf(file string) recipe.Form {
+// formByName tells the form of a file by its name; what has another ending, or none, is Parquet.
+func formByName(file string) recipe.Form {
 	base := strings.ToLower(place.Base(file))
 	for _, packed := range []string{".gz", ".zst"} {
 		base = strings.TrimSuffix(base, packed)
@@ -303,8 +303,8 @@ func formOf(file string) recipe.Form {
 	return recipe.Parquet
 }
 
-// hivePath reports whether a folder of the path is a partition, key=value.
-func hivePath(file string) bool {
+// isHivePath reports whether a folder of the path is a partition, key=value.
+func isHivePath(file string) bool {
 	folders := strings.Split(file, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return strings.Index(f, "=") > 0 })
 }

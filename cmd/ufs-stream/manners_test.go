@@ -53,13 +53,13 @@ func TestEveryFlagHasAPlace(t *testing.T) {
 	}
 	count := 0
 	for _, cmd := range newRoot(new(cli)).Commands() {
-		if !isGrouped(cmd) {
+		if !hasGroupedHelp(cmd) {
 			continue
 		}
 		count++
 		_, help, _ := strings.Cut(must(t, cmd.Name(), "--help"), "\nUsage:\n")
-		for _, g := range inTheirGroups(cmd) {
-			if g.title == moreFlags {
+		for _, g := range groupFlags(cmd) {
+			if g.title == ungroupedTitle {
 				t.Errorf("%s: the table of usage.go has no place for %q", cmd.Name(), g.flags)
 			}
 			for _, name := range g.flags {
@@ -121,7 +121,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"scan", "--missing", ""}, ufs.MissingPolicies()},
 		{[]string{"select", "--format", ""}, selectionFormats()},
 		{[]string{"plan", "--format", ""}, planFormats()},
-		{[]string{"apply", "--format", ""}, applyFormats()},
+		{[]string{"apply", "--format", ""}, formatsOfApply()},
 		{[]string{"select", "--dialect", ""}, []string{"duckdb", "spark", "bigquery"}},
 		{[]string{"select", "--refine", ""}, []string{"none", "swap"}},
 		{[]string{"select", "--on-error", ""}, []string{"fail", "skip-file"}},
@@ -153,7 +153,7 @@ func TestPlainType(t *testing.T) {
 		"double": "double", "decimal(10, 2)": "decimal(10, 2)", "timestamp[us, tz=Europe/Berlin]": "timestamp[us, tz=Europe/Berlin]", "list<item: double>": "list<item: double>",
 		"timestamp[us, tz=$(touch x)]": "", "timestamp[us, tz=`x`]": "", "a\nb": "", "a\tb": "", "": "", "dictionary<values=utf8, x=\u202e>": "",
 	} {
-		if got := plainType(name); got != want {
+		if got := plainTypeName(name); got != want {
 			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
@@ -311,7 +311,7 @@ func TestManPages(t *testing.T) {
 	must(t, "man", dir)
 	root := newRoot(new(cli))
 	for _, cmd := range append(root.Commands(), root) {
-		path := filepath.Join(dir, pageName(cmd)+".1")
+		path := filepath.Join(dir, manPageName(cmd)+".1")
 		if cmd.Hidden {
 			if _, err := os.Stat(path); err == nil {
 				t.Errorf("a page of the hidden %s", cmd.Name())
@@ -322,9 +322,9 @@ func TestManPages(t *testing.T) {
 		if !strings.HasPrefix(page, ".TH ") || strings.IndexFunc(page, func(r rune) bool { return r > 126 }) >= 0 {
 			t.Errorf("%s is no page", path)
 		}
-		for _, g := range inTheirGroups(cmd) {
+		for _, g := range groupFlags(cmd) {
 			for _, name := range g.flags {
-				if cmd.Runnable() && !strings.Contains(page, roff("--"+name)+`"`) {
+				if cmd.Runnable() && !strings.Contains(page, escapeRoff("--"+name)+`"`) {
 					t.Errorf("%s lacks --%s", path, name)
 				}
 			}

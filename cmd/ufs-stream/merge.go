@@ -43,7 +43,7 @@ days again. Only such a total may be the output as well.
   ufs-stream merge total.ufs stats/2026-11-22.ufs --decay 0.9 -o new.ufs && mv new.ufs total.ufs`,
 		Args: program.AtLeastOne("statistics file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := o.request(c, cmd, args, m.Output)
+			q, err := o.buildRequest(c, cmd, args, m.Output)
 			switch isSet := cmd.Flags().Changed; {
 			case err != nil:
 				return err
@@ -54,7 +54,7 @@ days again. Only such a total may be the output as well.
 			}
 			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
 			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
-			said := c.replacing(m.Output)
+			said := c.replacementReport(m.Output)
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
@@ -62,18 +62,18 @@ days again. Only such a total may be the output as well.
 			said()
 			c.warn(sum.Warnings)
 			for _, path := range sum.Outside {
-				c.note("outside the window of %d: %s", m.Window, path)
+				c.sayIfVerbose("outside the window of %d: %s", m.Window, path)
 			}
 			c.noteTransfer(sum.Transfer)
-			c.note("merged %s: %s, %s rows", plural(sum.Merged, "statistics file"), plural(sum.Inputs, "input"), humanize.Comma(sum.Rows))
+			c.sayIfVerbose("merged %s: %s, %s rows", countNoun(sum.Merged, "statistics file"), countNoun(sum.Inputs, "input"), humanize.Comma(sum.Rows))
 			return nil
 		},
 	}
 	fs := cmd.Flags()
-	o.limits(fs)
-	o.scratchSpace(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: sums that do not fit into --memory-limit (default: the system's)"
-	o.stores(fs)
+	o.addStoreFlags(fs)
 	fs.BoolVar(&m.Partial, "partial", false, "add up some of the parts of a plan: others may be missing")
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
 	fs.Float64Var(&m.Decay, "decay", 0, "every file weighs `G` times what the next one by name does, 0 < G <= 1 (default: all weigh the same)")

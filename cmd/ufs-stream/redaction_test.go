@@ -100,7 +100,7 @@ func TestNoFlagTellsSecrets(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s", args, r.code, r.err)
 		}
 	}
-	root := newRoot(&cli{out: program.NewWriter(nil, ""), err: screen.NewPage(nil)})
+	root := newRoot(&cli{out: program.NewWriter(nil, ""), errPage: screen.NewPage(nil)})
 	for _, cmd := range root.Commands() {
 		rest, known := base[cmd.Name()]
 		if !known {

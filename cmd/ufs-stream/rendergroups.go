@@ -21,8 +21,8 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-// chosenCount is how much was chosen: features, or of groups how many, and their features.
-func chosenCount(s *stream.Selection) string {
+// chosenText is how much was chosen: features, or of groups how many, and their features.
+func chosenText(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
 	}
@@ -32,16 +32,16 @@ func chosenCount(s *stream.Selection) string {
 	}
 	with := ""
 	if alone := len(s.Selected) - groups; alone > 0 {
-		with = " and " + plural(alone, "feature") + " by themselves"
+		with = " and " + countNoun(alone, "feature") + " by themselves"
 		if alone == 1 {
 			with = " and 1 feature by itself"
 		}
 	}
-	return fmt.Sprintf("%s%s, %d", plural(groups, "group"), with, s.SelectedFeatures())
+	return fmt.Sprintf("%s%s, %d", countNoun(groups, "group"), with, s.SelectedFeatures())
 }
 
-// costFoot says what the selection costs.
-func costFoot(w *screen.Page, s *stream.Selection) {
+// printCost says what the selection costs.
+func printCost(w *screen.Page, s *stream.Selection) {
 	if s.Cost == nil {
 		return
 	}
@@ -49,5 +49,5 @@ func costFoot(w *screen.Page, s *stream.Selection) {
 	if budget := s.Options["budget"]; budget != nil {
 		of = fmt.Sprintf(" of a budget of %v", budget)
 	}
-	w.Printf("\ncost %s%s\n", rough(*s.Cost), of)
+	w.Printf("\ncost %s%s\n", roundedNumber(*s.Cost), of)
 }

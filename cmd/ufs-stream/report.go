@@ -44,18 +44,18 @@ prints, and can be sent as it is.
   ufs-stream report a.json b.json grid.json eval.json -o report.html
   ufs-stream report sel.json --png charts --svg charts`,
 		Args: program.AtLeastOne("SEL.json"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.page(cmd.Context(), args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runReport(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page where --png or --svg is given)")
 	f.StringVar(&o.png, "png", "", "write the charts and masks as PNG files to `DIR`")
 	f.StringVar(&o.svg, "svg", "", "write the charts and masks as SVG files to `DIR`")
-	o.memoryOfResults(f)
+	o.addMemoryFlag(f)
 	return cmd
 }
 
-// page writes the page and the charts.
-func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
+// runReport writes the page and the charts.
+func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) error {
 	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
 	default:
@@ -69,7 +69,7 @@ func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 	if err := atomicfile.CanWrite(ctx, o.out); err != nil {
 		return err
 	}
-	p := report.Page{Version: version(), Spelling: program.FlagOf}
+	p := report.Page{Version: versionText(), Spelling: program.FlagOf}
 	boundMemory(c, int64(o.memory))
 	err := ufs.Within(int64(o.memory), func(room int64) (err error) {
 		p.Documents, err = readDocuments(ctx, args, room)
@@ -78,13 +78,13 @@ func (c *cli) page(ctx context.Context, args []string, o *reportOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := c.figures(ctx, p, o, args); err != nil {
+	if err := c.writeFigures(ctx, p, o, args); err != nil {
 		return err
 	}
 	if o.out == "" && (o.png != "" || o.svg != "") {
 		return nil
 	}
-	return c.write(ctx, o.out, p.WriteHTML)
+	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
 // readDocuments reads files or objects of results, which are held together in so much room.
@@ -113,8 +113,8 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	return all, nil
 }
 
-// figures writes the charts of the inputs to the folders that were asked for.
-func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
+// writeFigures writes the charts of the inputs to the folders that were asked for.
+func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
 		dir, end string
@@ -140,7 +140,7 @@ func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inpu
 			}
 		}
 		for i, f := range list {
-			if err := putFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
+			if err := renderToFile(ctx, place.Below(dir, names[i]), func(w io.Writer) error { return form.write(f, w) }); err != nil {
 				return err
 			}
 		}
@@ -148,7 +148,7 @@ func (c *cli) figures(ctx context.Context, p report.Page, o *reportOptions, inpu
 			c.warn([]string{"there is nothing to draw in these files"})
 			continue
 		}
-		c.note("%s: %s", place.Name(dir), plural(len(list), "chart"))
+		c.sayIfVerbose("%s: %s", place.Name(dir), countNoun(len(list), "chart"))
 	}
 	return nil
 }

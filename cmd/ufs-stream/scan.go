@@ -42,12 +42,12 @@ there already is not scanned again, so that what failed is simply run again:
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
-		Args: o.inputs,
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if q.Request, err = o.request(c, cmd, args, out); err != nil {
+			if q.Request, err = o.buildRequest(c, cmd, args, out); err != nil {
 				return err
 			}
-			said := c.replacing(out)
+			said := c.replacementReport(out)
 			done, err := ufs.Scan(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -59,23 +59,23 @@ there already is not scanned again, so that what failed is simply run again:
 				return nil
 			}
 			said()
-			c.note("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
+			c.sayIfVerbose("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},
 	}
 	fs := cmd.Flags()
-	o.input(fs)
-	o.method(fs)
-	o.stability(fs)
-	o.sketch(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
+	o.addInputFlags(fs)
+	o.addMethodFlags(fs)
+	o.addStabilityFlag(fs)
+	o.addSketchFlag(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
 	fs.StringVarP(&out, "output", "o", "", "the statistics `FILE`, or an object (s3://, gs://, azblob://), best ending in .ufs; with --plan also a folder for the parts")
 	fs.StringVar(&q.Shard, "shard", "", "only part `I/N` of the rows: whole row groups, about equal parts; auto or auto/N: as a scheduler says")
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`: it decides which columns are left out, alike in every part")
-	inGroups(cmd)
+	showFlagsInGroups(cmd)
 	return cmd
 }

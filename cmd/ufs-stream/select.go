@@ -22,24 +22,24 @@ import (
 type selectFlags struct {
 	requestFlags
 	output outputFlags
-	handOn handOnFlags // of select
+	recipe recipeFlags // of select
 }
 
-func (o *selectFlags) add(cmd *cobra.Command, formats ...string) {
+func (o *selectFlags) addFlags(cmd *cobra.Command, formats ...string) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.req.Stats, "stats", "", "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
-	o.method(fs)
-	o.input(fs)
-	o.hygiene(fs)
-	o.limits(fs)
-	o.scratchSpace(fs)
-	o.checkpoint(fs)
-	o.output.add(fs, formats...)
+	o.addMethodFlags(fs)
+	o.addInputFlags(fs)
+	o.addHygieneFlags(fs)
+	o.addLimitFlags(fs)
+	o.addScratchFlags(fs)
+	o.addCheckpointFlags(fs)
+	o.output.addFlags(fs, formats...)
 }
 
 func newSelect(c *cli) *cobra.Command {
 	var o selectFlags
-	var d details
+	var d detailsFlag
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
@@ -97,15 +97,15 @@ secret into a URL. Results (-o) go to such places as well.
 
 Methods (help methods says which when):
 ` + methodList(),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.selectFeatures(cmd, args, &o, &d) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runSelect(cmd, args, &o, &d) },
 	}
-	o.add(cmd, selectionFormats()...)
-	o.stability(cmd.Flags())
-	o.sketch(cmd.Flags())
-	o.reads(cmd.Flags())
-	d.add(cmd.Flags())
-	o.handOn.add(cmd.Flags())
-	inGroups(cmd)
+	o.addFlags(cmd, selectionFormats()...)
+	o.addStabilityFlag(cmd.Flags())
+	o.addSketchFlag(cmd.Flags())
+	o.addPassesFlag(cmd.Flags())
+	d.addFlags(cmd.Flags())
+	o.recipe.addFlags(cmd.Flags())
+	showFlagsInGroups(cmd)
 	return cmd
 }
 
@@ -118,24 +118,24 @@ func methodList() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, d *details) error {
-	if err := d.check(); err != nil {
+func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *detailsFlag) error {
+	if err := d.checkTarget(); err != nil {
 		return err
 	}
-	q, err := o.request(c, cmd, args, o.output.path)
+	q, err := o.buildRequest(c, cmd, args, o.output.path)
 	if err != nil {
 		return err
 	}
-	if err := o.output.resolve(cmd.Context(), selectionFormats()...); err != nil {
+	if err := o.output.resolveFormat(cmd.Context(), selectionFormats()...); err != nil {
 		return err
 	}
-	if err := o.handOn.check(cmd.Flags(), o.output.format); err != nil {
+	if err := o.recipe.checkFormat(cmd.Flags(), o.output.format); err != nil {
 		return err
 	}
-	if err := o.handOn.checkInputs(o.output.format, args); err != nil {
+	if err := o.recipe.checkInputs(o.output.format, args); err != nil {
 		return err
 	}
-	if err := agreesWithStats(cmd, q); err != nil {
+	if err := checkFlagsAgainstStats(cmd, q); err != nil {
 		return err
 	}
 	s, err := ufs.Select(cmd.Context(), q)
@@ -145,19 +145,19 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	unconverged := err
 	c.noteRun(s.Passes, s.Timing, s.Memory)
 	c.warn(s.Warnings)
-	if err := d.settle(cmd.Context(), c, s, o.output.format); err != nil {
+	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
 	// The result is written even where the iteration did not end as it must.
-	if handsOn(o.output.format) {
-		err = c.handSelectionOn(cmd.Context(), s, o, &q, args)
+	if isRecipeFormat(o.output.format) {
+		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
 	} else {
-		err = c.write(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
+		err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error { return c.renderSelection(w, s, o.output.format) })
 	}
 	if err != nil {
 		return err
 	}
-	if line := worthLine(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
+	if line := worthSentence(s); line != "" && c.progress.value != "json" && (o.output.format != "table" || o.output.path != "") {
 		c.say("%s", line)
 	}
 	if err := ufs.Forget(q); err != nil {
@@ -166,22 +166,22 @@ func (c *cli) selectFeatures(cmd *cobra.Command, args []string, o *selectFlags, 
 	return unconverged
 }
 
-// handSelectionOn writes a new selection for other tools.
-func (c *cli) handSelectionOn(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
-	at, err := located(ctx, s, q, o.handOn.readsFiles(o.output.format))
+// writeSelectionRecipe writes a new selection for other tools.
+func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
+	at, err := locateColumns(ctx, s, q, o.recipe.readsFiles(o.output.format))
 	if err != nil {
 		return err
 	}
-	r, err := o.handOn.recipe(s, at, inputs)
+	r, err := o.recipe.newRecipe(s, at, inputs)
 	if err != nil {
 		return err
 	}
 	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
 }
 
-// agreesWithStats refuses flags that were given their defaults where the statistics file
+// checkFlagsAgainstStats refuses flags that were given their defaults where the statistics file
 // of a request records something else: the request cannot tell them from flags left out.
-func agreesWithStats(cmd *cobra.Command, q ufs.Request) error {
+func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
 	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
 	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
@@ -216,7 +216,7 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	default:
 		count = humanize.Comma(int64(passes)) + " passes, "
 	}
-	c.note("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
+	c.sayIfVerbose("%s%.2f s, peak memory %s of %s", count, t.Wall, humanize.IBytes(uint64(m.PeakRSS)), humanize.IBytes(uint64(m.Limit)))
 	var busy []string
 	for _, part := range []struct {
 		name    string
@@ -230,6 +230,6 @@ func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 		}
 	}
 	if busy != nil {
-		c.note("busy, over all threads: %s", strings.Join(busy, ", "))
+		c.sayIfVerbose("busy, over all threads: %s", strings.Join(busy, ", "))
 	}
 }

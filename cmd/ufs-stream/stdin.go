@@ -6,11 +6,11 @@ import (
 	"io/fs"
 )
 
-// interruptible returns r with reads that end when ctx does. Nothing can interrupt a read
+// interruptibleReader returns r with reads that end when ctx does. Nothing can interrupt a read
 // from a pipe whose other end is silent, so each read runs in a goroutine of its own. A
 // read that is still waiting when ctx ends goes on waiting until the process exits: it is
 // the one goroutine that [run] may leave behind.
-func interruptible(ctx context.Context, r io.Reader) io.Reader {
+func interruptibleReader(ctx context.Context, r io.Reader) io.Reader {
 	type result struct {
 		n   int
 		err error

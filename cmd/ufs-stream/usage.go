@@ -35,11 +35,11 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// moreFlags is the title of flags that the table has no place for: a test wants none.
-const moreFlags = "More"
+// ungroupedTitle is the title of flags that the table has no place for: a test wants none.
+const ungroupedTitle = "More"
 
-// inTheirGroups are the flags of a verb by groups, each in the order of the table.
-func inTheirGroups(cmd *cobra.Command) (groups []flagGroup) {
+// groupFlags are the flags of a verb by groups, each in the order of the table.
+func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	placed := map[string]bool{"help": true}
 	own := func(name string) bool {
 		return cmd.LocalFlags().Lookup(name) != nil && cmd.InheritedFlags().Lookup(name) == nil
@@ -59,21 +59,21 @@ func inTheirGroups(cmd *cobra.Command) (groups []flagGroup) {
 		if placed[f.Name] || !own(f.Name) {
 			return
 		}
-		title := moreFlags
+		title := ungroupedTitle
 		if _, ok := f.Value.(*optionFlag); ok {
-			title = families[familyOf(f.Name)]
+			title = families[optionFamily(f.Name)]
 		}
 		rest[title] = append(rest[title], f.Name)
 	})
-	for _, title := range append(families, moreFlags) {
+	for _, title := range append(families, ungroupedTitle) {
 		groups = append(groups, flagGroup{title, rest[title]})
 	}
 	return slices.DeleteFunc(groups, func(g flagGroup) bool { return len(g.flags) == 0 })
 }
 
-// familyOf numbers what the methods that have an option work from: the Gram matrix, the graph, rows, or
+// optionFamily numbers what the methods that have an option work from: the Gram matrix, the graph, rows, or
 // several of these.
-func familyOf(option string) int {
+func optionFamily(option string) int {
 	family := -1
 	for _, s := range methods.Knowing(methods.All(), option) {
 		own := map[method.From]int{method.FromGraph: 1, method.FromRows: 2}[s.From]
@@ -88,13 +88,13 @@ func familyOf(option string) int {
 // helpWidth is the width of the texts of flags in help.
 const helpWidth = 110
 
-// inGroups has the help of a verb show its flags in groups.
-func inGroups(cmd *cobra.Command) {
-	cmd.Annotations = map[string]string{groupsOf: ""}
+// showFlagsInGroups has the help of a verb show its flags in groups.
+func showFlagsInGroups(cmd *cobra.Command) {
+	cmd.Annotations = map[string]string{groupsAnnotation: ""}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
 		w := cmd.OutOrStderr()
 		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
-		for _, g := range inTheirGroups(cmd) {
+		for _, g := range groupFlags(cmd) {
 			writeFlags(w, g.title, cmd.LocalFlags(), g.flags)
 		}
 		var global []string
@@ -104,11 +104,11 @@ func inGroups(cmd *cobra.Command) {
 	})
 }
 
-const groupsOf = "groups" // annotation of a verb
+const groupsAnnotation = "groups" // annotation of a verb
 
-// isGrouped reports whether the help of a verb shows its flags in groups.
-func isGrouped(cmd *cobra.Command) bool {
-	_, grouped := cmd.Annotations[groupsOf]
+// hasGroupedHelp reports whether the help of a verb shows its flags in groups.
+func hasGroupedHelp(cmd *cobra.Command) bool {
+	_, grouped := cmd.Annotations[groupsAnnotation]
 	return grouped
 }
 

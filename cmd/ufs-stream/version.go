@@ -13,14 +13,14 @@ import (
 )
 
 func newVersion(c *cli) *cobra.Command {
-	format := newChoice("text", "text", "json")
+	format := newChoiceFlag("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print version, Go version and platform",
 		Args:  program.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format.value == "json" {
-				return writeJSON(c.out, thisBuild())
+				return writeJSON(c.out, currentBuild())
 			}
 			_, err := fmt.Fprintln(c.out, versionLine())
 			return err
@@ -30,8 +30,8 @@ func newVersion(c *cli) *cobra.Command {
 	return cmd
 }
 
-// versionFlag makes --version of the program itself: that of select and others is of a Delta table.
-func versionFlag(root *cobra.Command, c *cli) {
+// addVersionFlag makes --version of the program itself: that of select and others is of a Delta table.
+func addVersionFlag(root *cobra.Command, c *cli) {
 	show := root.Flags().Bool("version", false, "print the version, as the verb does")
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
@@ -43,8 +43,8 @@ func versionFlag(root *cobra.Command, c *cli) {
 	}
 }
 
-// build says what this program was built of.
-type build struct {
+// buildInfo says what this program was built of.
+type buildInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`   // empty where Go recorded none
 	Date    string `json:"date"`     // of the commit
@@ -54,8 +54,8 @@ type build struct {
 	Arch    string `json:"arch"`
 }
 
-func thisBuild() build {
-	b := build{Version: ufs.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+func currentBuild() buildInfo {
+	b := buildInfo{Version: ufs.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -74,12 +74,12 @@ func thisBuild() build {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version is the release, followed by the commit where Go recorded one.
-func version() string {
-	b := thisBuild()
+// versionText is the release, followed by the commit where Go recorded one.
+func versionText() string {
+	b := currentBuild()
 	text := b.Version
 	if len(b.Commit) >= 12 {
 		text += "+" + b.Commit[:12]
