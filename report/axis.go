@@ -7,16 +7,16 @@ import (
 	"unicode"
 )
 
-// span is the range of an axis: it covers everything drawn, and is never empty. A linear
+// axisRange is the range of an axis: it covers everything drawn, and is never empty. A linear
 // axis of y begins at zero where that costs less than half of its height.
-func (c Chart) span(x bool) (lo, hi float64) {
+func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
 	if x {
 		log = c.LogX
 	}
 	take := func(a, b float64) {
-		if drawable(a, c.LogX) && drawable(b, c.LogY) {
+		if isDrawable(a, c.LogX) && isDrawable(b, c.LogY) {
 			v := b
 			if x {
 				v = a
@@ -27,7 +27,7 @@ func (c Chart) span(x bool) (lo, hi float64) {
 	for _, s := range c.Series {
 		for i := range s.X {
 			take(s.X[i], s.Y[i])
-			if s.Low != nil && drawable(s.Y[i], c.LogY) {
+			if s.Low != nil && isDrawable(s.Y[i], c.LogY) {
 				take(s.X[i], s.Low[i])
 				take(s.X[i], s.High[i])
 			}
@@ -62,10 +62,10 @@ func (c Chart) span(x bool) (lo, hi float64) {
 	return lo, hi
 }
 
-// ticks are the marks of an axis.
-type ticks struct {
+// tickOptions are the marks of an axis.
+type tickOptions struct {
 	log, whole bool
-	most       int // about as many labels fit
+	maxLabels  int // about as many labels fit
 }
 
 // tick is a mark at a value; without a label it is a minor one.
@@ -74,18 +74,18 @@ type tick struct {
 	label string
 }
 
-// of returns the marks of an axis from lo to hi.
-func (t ticks) of(lo, hi float64) []tick {
+// tickMarks returns the marks of an axis from lo to hi.
+func (t tickOptions) tickMarks(lo, hi float64) []tick {
 	if t.log && hi/lo >= 10 {
-		return t.decades(lo, hi)
+		return t.decadeTicks(lo, hi)
 	}
-	return t.linear(lo, hi)
+	return t.linearTicks(lo, hi)
 }
 
-// linear takes the steps 1, 2, 5 times a power of ten.
-func (t ticks) linear(lo, hi float64) []tick {
+// linearTicks takes the steps 1, 2, 5 times a power of ten.
+func (t tickOptions) linearTicks(lo, hi float64) []tick {
 	// Halves first: the width of a range over all numbers overflows.
-	rough := (hi/2 - lo/2) / float64(t.most) * 2
+	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
 	// The smallest step with room for its labels, or the next smaller one if that leaves
@@ -109,16 +109,16 @@ func (t ticks) linear(lo, hi float64) []tick {
 	return list
 }
 
-// decades labels the powers of ten, as many as fit.
-func (t ticks) decades(lo, hi float64) []tick {
+// decadeTicks labels the powers of ten, as many as fit.
+func (t tickOptions) decadeTicks(lo, hi float64) []tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
-	every := max(1, (last-first)/t.most+1)
+	every := max(1, (last-first)/t.maxLabels+1)
 	minor := last-first < 8
 	var list []tick
 	for e := first - 1; e <= last; e++ {
 		v := math.Pow(10, float64(e))
 		if e >= first && (e-first)%every == 0 {
-			list = append(list, tick{value: v, label: power(e, first >= -3 && last <= 4)})
+			list = append(list, tick{value: v, label: powerOfTen(e, first >= -3 && last <= 4)})
 		}
 		for m := 2.0; minor && m < 10; m++ {
 			if m*v >= lo && m*v <= hi {
@@ -144,29 +144,29 @@ func tickLabel(v, step float64) string {
 		if strings.Contains(mantissa, ".") {
 			mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
 		}
-		return minus(mantissa) + "×10" + superscript(e)
+		return withMinusSign(mantissa) + "×10" + superscriptDigits(e)
 	default:
-		return minus(grouped(strconv.FormatFloat(v, 'f', decimals, 64)))
+		return withMinusSign(withThousandsCommas(strconv.FormatFloat(v, 'f', decimals, 64)))
 	}
 }
 
-// power is 10ᵉ, written out where all labels of the axis are short.
-func power(e int, out bool) string {
+// powerOfTen is 10ᵉ, written out where all labels of the axis are short.
+func powerOfTen(e int, out bool) string {
 	if out {
-		return grouped(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
+		return withThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
 	}
-	return "10" + superscript(e)
+	return "10" + superscriptDigits(e)
 }
 
-func superscript(e int) string {
+func superscriptDigits(e int) string {
 	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
 }
 
-// minus replaces the hyphen by a minus sign.
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+// withMinusSign replaces the hyphen by a minus sign.
+func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// grouped puts commas between the thousands of a number.
-func grouped(s string) string {
+// withThousandsCommas puts commas between the thousands of a number.
+func withThousandsCommas(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	first := max(0, strings.IndexFunc(s, unicode.IsDigit))
 	for i := len(whole) - 3; i > first; i -= 3 {

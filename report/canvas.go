@@ -30,9 +30,9 @@ type stroke struct {
 type anchor int
 
 const (
-	start anchor = iota
-	middle
-	end
+	anchorStart anchor = iota
+	anchorMiddle
+	anchorEnd
 )
 
 // lettering is how text is set.
@@ -45,17 +45,17 @@ type lettering struct {
 
 // canvas takes what charts are made of: an SVG (svg.go), an image of dots (raster.go).
 type canvas interface {
-	line(s stroke, through ...point)
-	area(fill hue, opacity float64, around ...point)
-	dot(fill hue, at point, radius float64)
-	ring(s stroke, at point, radius float64)
-	text(l lettering, baseline point, s string)
-	picture(img image.Image, in frame)
-	measure(l lettering, s string) float64 // width of a text
+	drawLine(s stroke, through ...point)
+	fillArea(fill hue, opacity float64, around ...point)
+	fillDot(fill hue, at point, radius float64)
+	drawRing(s stroke, at point, radius float64)
+	drawText(l lettering, baseline point, s string)
+	drawPicture(img image.Image, in frame)
+	textWidth(l lettering, s string) float64 // width of a text
 }
 
-// dashed cuts the line through the points into the pieces that the dashes draw.
-func dashed(dashes []float64, through []point) [][]point {
+// cutIntoDashes cuts the line through the points into the pieces that the dashes draw.
+func cutIntoDashes(dashes []float64, through []point) [][]point {
 	if len(dashes) == 0 {
 		return [][]point{through}
 	}

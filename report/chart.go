@@ -45,7 +45,7 @@ func (c Chart) validate() error {
 func (c Chart) Drawable() bool {
 	for _, s := range c.Series {
 		for i := range s.X {
-			if i < len(s.Y) && drawable(s.X[i], c.LogX) && drawable(s.Y[i], c.LogY) {
+			if i < len(s.Y) && isDrawable(s.X[i], c.LogX) && isDrawable(s.Y[i], c.LogY) {
 				return true
 			}
 		}
@@ -53,7 +53,7 @@ func (c Chart) Drawable() bool {
 	return false
 }
 
-func drawable(x float64, log bool) bool {
+func isDrawable(x float64, log bool) bool {
 	if log {
 		return x >= 1e-300 && x <= 1e300
 	}
@@ -72,13 +72,13 @@ func (c Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
 // WritePNG writes the chart as a PNG file in light colours, with its title and legend.
 func (c Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
 
-func (c Chart) size() (width, height float64) { return fileWidth, fileHeight }
+func (c Chart) sizeInPoints() (width, height float64) { return fileWidth, fileHeight }
 
-func (c Chart) paint(to canvas, body frame) error {
+func (c Chart) paintInto(to canvas, body frame) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	c.plot(to, c.head(to, body))
+	c.drawPlot(to, c.drawHead(to, body))
 	return nil
 }
 
@@ -88,25 +88,25 @@ func (c Chart) inlineSVG(width, height float64, class, label string) (string, er
 	if err := c.validate(); err != nil {
 		return "", err
 	}
-	s := svgInline(width, height, class, label)
-	c.plot(s, frame{0, 0, width, height})
-	b, err := s.finish()
+	s := newInlineSVG(width, height, class, label)
+	c.drawPlot(s, frame{0, 0, width, height})
+	b, err := s.closeSVG()
 	return string(b), err
 }
 
 // painter can be drawn to a file: a chart, a heat map, a mask.
 type painter interface {
-	size() (width, height float64)
-	paint(to canvas, body frame) error
+	sizeInPoints() (width, height float64)
+	paintInto(to canvas, body frame) error
 }
 
 func writeSVG(w io.Writer, p painter) error {
-	width, height := p.size()
-	s := svgFile(width, height)
+	width, height := p.sizeInPoints()
+	s := newFileSVG(width, height)
 	if err := paintOn(s, p); err != nil {
 		return err
 	}
-	b, err := s.finish()
+	b, err := s.closeSVG()
 	if err != nil {
 		return err
 	}
@@ -115,17 +115,17 @@ func writeSVG(w io.Writer, p painter) error {
 }
 
 func writePNG(w io.Writer, p painter) error {
-	r := newRaster(p.size())
+	r := newRaster(p.sizeInPoints())
 	if err := paintOn(r, p); err != nil {
 		return err
 	}
-	return r.write(w)
+	return r.encodePNG(w)
 }
 
 // paintOn fills the canvas with paper and draws p inside of its margins.
 func paintOn(to canvas, p painter) error {
-	width, height := p.size()
+	width, height := p.sizeInPoints()
 	page := frame{0, 0, width, height}
-	to.area(paper, 1, page.corners()...)
-	return p.paint(to, frame{12, 10, width - 12, height - 10})
+	to.fillArea(paperHue, 1, page.corners()...)
+	return p.paintInto(to, frame{12, 10, width - 12, height - 10})
 }

@@ -11,13 +11,13 @@ type hue uint32
 // The colours of charts in files. In the page each stands for a CSS class (style.css), so
 // that charts follow light and dark. All must differ: the colour finds the class.
 const (
-	paper  hue = 0xffffff
-	ink    hue = 0x1b1f24 // labels
-	soft   hue = 0x5b6470 // ticks
-	rule   hue = 0xdde1e6 // grid lines
-	mark   hue = 0x1c1f23 // rings and their labels
-	chosen hue = 0xe8590c // chosen pixels
-	absent hue = 0xb9d3ec // pixels that were left out
+	paperHue   hue = 0xffffff
+	inkHue     hue = 0x1b1f24 // labels
+	tickHue    hue = 0x5b6470 // ticks
+	gridHue    hue = 0xdde1e6 // grid lines
+	markHue    hue = 0x1c1f23 // rings and their labels
+	chosenHue  hue = 0xe8590c // chosen pixels
+	leftOutHue hue = 0xb9d3ec // pixels that were left out
 )
 
 // seriesHues tell eight lines apart, for colour-blind readers too; from the ninth on
@@ -27,17 +27,17 @@ func seriesHues() []hue {
 }
 
 // RGBA implements color.Color.
-func (h hue) RGBA() (r, g, b, a uint32) { return h.nrgba(255).RGBA() }
+func (h hue) RGBA() (r, g, b, a uint32) { return h.toNRGBA(255).RGBA() }
 
-func (h hue) nrgba(alpha uint8) color.NRGBA {
+func (h hue) toNRGBA(alpha uint8) color.NRGBA {
 	return color.NRGBA{R: uint8(h >> 16), G: uint8(h >> 8), B: uint8(h), A: alpha}
 }
 
 func (h hue) String() string { return fmt.Sprintf("#%06X", uint32(h)) }
 
-// classes maps the colours to classes of the page.
-func classes() map[hue]string {
-	m := map[hue]string{ink: "ink", soft: "soft", rule: "rule", mark: "mark"}
+// cssClasses maps the colours to classes of the page.
+func cssClasses() map[hue]string {
+	m := map[hue]string{inkHue: "ink", tickHue: "soft", gridHue: "rule", markHue: "mark"}
 	for i, h := range seriesHues() {
 		m[h] = fmt.Sprintf("s%d", i)
 	}

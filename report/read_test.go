@@ -67,13 +67,13 @@ func TestReadFolder(t *testing.T) {
 func TestReadEvaluation(t *testing.T) {
 	d := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	var slugs []string
-	for _, m := range measured(d.Evaluation) {
+	for _, m := range presentMeasures(d.Evaluation) {
 		slugs = append(slugs, m.slug)
 	}
 	if got := strings.Join(slugs, " "); got != "acc nmi-sqrt reconstruction jaccard" {
 		t.Errorf("measures %s", got)
 	}
-	c := evaluationChart(d.Evaluation, measures()[0])
+	c := evaluationChart(d.Evaluation, allMeasures()[0])
 	if c == nil || len(c.Series) != 1 || len(c.Series[0].X) != 2 || c.Series[0].X[0] != 20 {
 		t.Errorf("chart %+v", c)
 	}
