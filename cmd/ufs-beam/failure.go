@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// final reports whether an exit code tells of something that stays wrong however often it is
+// isPermanent reports whether an exit code tells of something that stays wrong however often it is
 // tried. A full disk (1) may be that of one machine, and a store that is busy (75) recovers: those
 // are left to the runner, which tries again elsewhere, a few times.
-func final(code int) bool {
+func isPermanent(code int) bool {
 	return code == exit.Usage || code == exit.Data || code == exit.Memory
 }
 
@@ -26,9 +26,9 @@ func flagOf(option string) string {
 	return program.FlagOf(option)
 }
 
-// spelled is what an error says, with options spelled as flags, in one line: runners cut what
+// errorLine is what an error says, with options spelled as flags, in one line: runners cut what
 // they show into lines.
-func spelled(err error) string {
+func errorLine(err error) string {
 	return strings.Join(strings.Fields(stream.Spell(err, flagOf)), " ")
 }
 

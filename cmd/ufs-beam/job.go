@@ -62,13 +62,13 @@ func (j *job) validate() error {
 		faults = append(faults, fmt.Sprintf("--sample-rows %d: want 1 or more", j.SampleRows))
 	}
 	if len(faults) > 0 {
-		return stream.Usagef("%s; --help shows the flags", joined(faults))
+		return stream.Usagef("%s; --help shows the flags", joinTexts(faults))
 	}
 	return nil
 }
 
-// absolute makes local paths absolute: workers have working directories of their own.
-func (j *job) absolute() error {
+// makePathsAbsolute makes local paths absolute: workers have working directories of their own.
+func (j *job) makePathsAbsolute() error {
 	for _, path := range []*string{&j.Plan, &j.Parts, &j.Output} {
 		if place.IsURL(*path) {
 			continue
@@ -92,16 +92,16 @@ func (j *job) absolute() error {
 // partName is the file of one shard's part. Rounds have folders of their own, so that either can
 // be merged by hand.
 func (j *job) partName(r round, shard int) string {
-	return place.Below(j.Parts, string(r)+"/"+numbered("part", shard, j.Shards))
+	return place.Below(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
 }
 
 // groupName is the file of the first merge of some neighbouring parts.
 func (j *job) groupName(r round, group int) string {
-	return place.Below(j.Parts, string(r)+"/groups/"+numbered("group", group, j.groups()))
+	return place.Below(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }
 
-// numbered is a file name that sorts as the numbers do; parts are called as scan calls them.
-func numbered(what string, n, of int) string {
+// numberedName is a file name that sorts as the numbers do; parts are called as scan calls them.
+func numberedName(what string, n, of int) string {
 	digits := max(5, len(fmt.Sprint(of)))
 	return fmt.Sprintf("%s-%0*d-of-%0*d.ufs", what, digits, n, digits, of)
 }
@@ -109,22 +109,22 @@ func numbered(what string, n, of int) string {
 // profileName is the file of the merged profile.
 func (j *job) profileName() string { return place.Below(j.Parts, string(profileRound)+".ufs") }
 
-// width is how many parts are merged at once on the first level, about the square root of all, so
+// groupWidth is how many parts are merged at once on the first level, about the square root of all, so
 // that either level merges about as many. It depends on the number of shards alone: the order of
 // additions, and with it every bit of the result, is that of the job and not of the runner.
-func (j *job) width() int { return int(math.Ceil(math.Sqrt(float64(j.Shards)))) }
+func (j *job) groupWidth() int { return int(math.Ceil(math.Sqrt(float64(j.Shards)))) }
 
-// groups is how many files the second level merges.
-func (j *job) groups() int { return (j.Shards + j.width() - 1) / j.width() }
+// groupCount is how many files the second level merges.
+func (j *job) groupCount() int { return (j.Shards + j.groupWidth() - 1) / j.groupWidth() }
 
 // groupOf is the group of a shard; both count from 1.
-func (j *job) groupOf(shard int) int { return (shard-1)/j.width() + 1 }
+func (j *job) groupOf(shard int) int { return (shard-1)/j.groupWidth() + 1 }
 
-// members is how many shards a group has: the last one may have fewer than the others.
-func (j *job) members(group int) int { return min(j.width(), j.Shards-(group-1)*j.width()) }
+// groupSize is how many shards a group has: the last one may have fewer than the others.
+func (j *job) groupSize(group int) int { return min(j.groupWidth(), j.Shards-(group-1)*j.groupWidth()) }
 
-// makeFolder makes the folder that a local file is to lie in. Stores have none.
-func makeFolder(file string) error {
+// makeParentFolder makes the folder that a local file is to lie in. Stores have none.
+func makeParentFolder(file string) error {
 	if place.IsURL(file) {
 		return nil
 	}
@@ -134,7 +134,7 @@ func makeFolder(file string) error {
 	return nil
 }
 
-// limits is the part of every request that says what a run may use.
-func (j *job) limits() ufs.Request {
+// requestLimits is the part of every request that says what a run may use.
+func (j *job) requestLimits() ufs.Request {
 	return ufs.Request{Allow: j.Allow, Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch, Spelling: flagOf}
 }

@@ -17,12 +17,12 @@ type Piece struct {
 	More   int      // how many more failed
 }
 
-// shownFaults is how many shards' faults a job tells in full: where one is wrong for all, a few
+// maxFaultsShown is how many shards' faults a job tells in full: where one is wrong for all, a few
 // say it.
-const shownFaults = 5
+const maxFaultsShown = 5
 
-// join takes over the faults of a piece, if it has any.
-func (p *Piece) join(o Piece) {
+// takeFaults takes over the faults of a piece, if it has any.
+func (p *Piece) takeFaults(o Piece) {
 	if o.Code == 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (p *Piece) join(o Piece) {
 	}
 	p.More += o.More
 	for _, text := range o.Failed {
-		if len(p.Failed) < shownFaults {
+		if len(p.Failed) < maxFaultsShown {
 			p.Failed = append(p.Failed, text)
 		} else {
 			p.More++
@@ -39,13 +39,13 @@ func (p *Piece) join(o Piece) {
 	}
 }
 
-// faults tells what failed, in one line.
-func (p *Piece) faults() string {
-	text := joined(p.Failed)
+// faultLine tells what failed, in one line.
+func (p *Piece) faultLine() string {
+	text := joinTexts(p.Failed)
 	if p.More > 0 {
 		text += fmt.Sprintf("; and %d more shards failed", p.More)
 	}
 	return text
 }
 
-func joined(texts []string) string { return strings.Join(texts, "; ") }
+func joinTexts(texts []string) string { return strings.Join(texts, "; ") }

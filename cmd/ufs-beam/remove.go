@@ -14,9 +14,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// removeAtOnce is how many objects are removed side by side: a store takes some 50 ms for each,
+// maxRemovals is how many objects are removed side by side: a store takes some 50 ms for each,
 // and there may be 10,000.
-const removeAtOnce = 16
+const maxRemovals = 16
 
 // removeParts removes the files that the job made on the way to its output, by their names:
 // whatever else lies in the folder stays.
@@ -25,7 +25,7 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	var mu sync.Mutex
 	var failed []error
 	var g errgroup.Group
-	g.SetLimit(removeAtOnce)
+	g.SetLimit(maxRemovals)
 	for _, name := range j.partFiles(rounds) {
 		g.Go(func() error {
 			if err := removeFile(ctx, client, name); err != nil {
@@ -57,7 +57,7 @@ func (j *job) partFiles(rounds []round) (names []string) {
 		for shard := range j.Shards {
 			names = append(names, j.partName(r, shard+1))
 		}
-		for group := range j.groups() {
+		for group := range j.groupCount() {
 			names = append(names, j.groupName(r, group+1))
 		}
 	}

@@ -60,54 +60,54 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 		at = place.Name(q.uri)
 	}
 	l := newLake(ctx, q)
-	l.query = cmp.Or(q.store, storeParameters(props))
+	l.userParameters = cmp.Or(q.store, storeParameters(props))
 	ctx = context.WithValue(ctx, lakeKey{}, l)
 	named := strings.Split(q.table, ".")
-	t, err := loadPatiently(ctx, props, named)
+	t, err := loadWithRetries(ctx, props, named)
 	if err != nil {
-		return nil, nil, refusal(at, q, err)
+		return nil, nil, errCatalog(at, q, err)
 	}
 	if l.scope == nil { // Glue's table was read from where it is, and has its scope
 		own, err := parseLocation(t.Metadata().Location())
 		if err == nil {
-			err = l.adopt(own)
+			err = l.adoptBucket(own)
 		}
 		if err == nil { // also if it has no files yet
-			_, err = l.place(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
+			_, err = l.resolvePlace(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := l.refuseServer(ctx, at, t); err != nil {
+	if err := l.checkStoreServer(ctx, at, t); err != nil {
 		return nil, nil, err
 	}
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-// loadPatiently asks a catalog for a table, again where it is down or busy.
-func loadPatiently(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
-	for try := range len(pauses) + 1 {
-		if t, err = load(ctx, props, named); err == nil || !passes(err) || try == len(pauses) {
+// loadWithRetries asks a catalog for a table, again where it is down or busy.
+func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
+	for try := range len(retryPauses) + 1 {
+		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {
 			break
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(pauses[try]):
+		case <-time.After(retryPauses[try]):
 		}
 	}
 	return t, err
 }
 
-// refuseServer is an error if a catalog tells of a server for the table's files, and nobody else does:
+// checkStoreServer is an error if a catalog tells of a server for the table's files, and nobody else does:
 // whoever it names would get the user's signatures. Amazon's and Google's own are the usual.
-func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) error {
+func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) error {
 	if _, err := t.FS(ctx); err != nil { // which notes the catalog's settings
-		return asData(at, "the files of "+l.table+" cannot be opened", err)
+		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
 	}
-	told := server.FindStringSubmatch(l.told)
-	if told == nil || server.MatchString(l.query) || usualServer.MatchString(told[1]) {
+	told := endpointPattern.FindStringSubmatch(l.catalogParameters)
+	if told == nil || endpointPattern.MatchString(l.userParameters) || vendorEndpoint.MatchString(told[1]) {
 		return nil
 	}
 	for _, variable := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "STORAGE_EMULATOR_HOST"} {
@@ -116,20 +116,20 @@ func (l *lake) refuseServer(ctx context.Context, at string, t *table.Table) erro
 		}
 	}
 	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", told[1], l.table)
-	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.told))
+	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.catalogParameters))
 	return e
 }
 
 var (
-	server      = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // in parameters
-	usualServer = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
+	endpointPattern = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // in parameters
+	vendorEndpoint  = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
 )
 
-// pauses are before a catalog is asked again that is down or busy.
-var pauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
+// retryPauses are before a catalog is asked again that is down or busy.
+var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
-// load asks a catalog for a table.
-func load(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
+// loadTable asks a catalog for a table.
+func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
 	open := openREST
 	if props["type"] != restCatalog {
 		open = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
@@ -146,8 +146,8 @@ func load(ctx context.Context, props iceberg.Properties, named table.Identifier)
 	return c.LoadTable(ctx, named)
 }
 
-// refusal is the error about a catalog that gives no table.
-func refusal(at string, q request, err error) error {
+// errCatalog is the error about a catalog that gives no table.
+func errCatalog(at string, q request, err error) error {
 	var told *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -160,16 +160,16 @@ func refusal(at string, q request, err error) error {
 		e := stream.Dataf(at, "this catalog does not let us in: %w", err)
 		e.Remedy = stream.Textf("set %s, or %s to CLIENT:SECRET", tokenVariable, credentialVariable)
 		return e
-	case passes(err):
-		e := stream.Dataf(at, "this catalog cannot be asked: %w", passing{err})
+	case isTemporary(err):
+		e := stream.Dataf(at, "this catalog cannot be asked: %w", temporaryError{err})
 		e.Remedy = stream.Textf("try again when it answers")
 		return e
 	}
-	return asData(at, "this catalog does not give the table "+q.table, err)
+	return asDataError(at, "this catalog does not give the table "+q.table, err)
 }
 
-// passes reports whether an error is of a catalog or a network that is down or busy.
-func passes(err error) bool {
+// isTemporary reports whether an error is of a catalog or a network that is down or busy.
+func isTemporary(err error) bool {
 	var dial *net.OpError
 	var name *net.DNSError
 	var slow interface{ Timeout() bool }
@@ -182,8 +182,8 @@ func passes(err error) bool {
 	return errors.As(err, &slow) && slow.Timeout()
 }
 
-// passing marks an error as one that passes.
-type passing struct{ error }
+// temporaryError marks an error as one that passes.
+type temporaryError struct{ error }
 
-func (p passing) Unwrap() error        { return p.error }
-func (p passing) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself
+func (p temporaryError) Unwrap() error        { return p.error }
+func (p temporaryError) Is(target error) bool { return target == stream.ErrTemporary } //nolint:errorlint // errors.Is unwraps by itself

@@ -26,7 +26,7 @@ type request struct {
 	allow      []string // further places that the table's metadata may name
 
 	snapshot    int64 // 0: none is named
-	asOf        moment
+	asOf        timeFlag
 	branch, tag string
 	where       string
 	output      string
@@ -143,11 +143,11 @@ func (q *request) validate(snapshotGiven bool) error {
 	return faults.Err("")
 }
 
-// moment is a flag that is a time.
-type moment time.Time
+// timeFlag is a flag that is a time.
+type timeFlag time.Time
 
 // String implements pflag.Value.
-func (m *moment) String() string {
+func (m *timeFlag) String() string {
 	if time.Time(*m).IsZero() {
 		return ""
 	}
@@ -155,14 +155,14 @@ func (m *moment) String() string {
 }
 
 // Set implements pflag.Value.
-func (m *moment) Set(s string) error {
+func (m *timeFlag) Set(s string) error {
 	at, ok := condition.ParseUTC(s)
 	if !ok {
 		return stream.Usagef("want a time such as 2026-01-31 or 2026-01-31T08:00:00Z")
 	}
-	*m = moment(at)
+	*m = timeFlag(at)
 	return nil
 }
 
 // Type implements pflag.Value.
-func (m *moment) Type() string { return "time" }
+func (m *timeFlag) Type() string { return "time" }

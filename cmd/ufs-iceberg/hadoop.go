@@ -22,8 +22,8 @@ import (
 // The names of metadata files: of tables without a catalog, where v7 replaces v6, and of
 // catalogs, which alone know the newest for sure.
 var (
-	numbered = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
-	uuidName = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 )
 
 // openHadoop opens the table in a folder, or of a metadata file.
@@ -45,13 +45,13 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 			return nil, nil, err
 		}
 		if at, err = filepath.Abs(at); err != nil {
-			return nil, nil, unreadable(q.table, err)
+			return nil, nil, errUnreadable(q.table, err)
 		}
 	}
 	folder := at
 	if strings.Contains(place.Base(at), ".metadata.json") {
 		folder = tableFolder(at)
-	} else if at, err = l.newest(at); err != nil {
+	} else if at, err = l.newestMetadata(at); err != nil {
 		return nil, nil, err
 	}
 	if l.scope, err = place.NewScope(l.table, []string{folder}, q.allow); err != nil {
@@ -61,21 +61,21 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if place.IsURL(at) { // iceberg-go tells by the name whether it is compressed
 		loc, err := store.Parse(at)
 		name = loc.Bare().String()
-		if again, refused := l.place(name); err != nil || refused != nil || again != at {
+		if again, refused := l.resolvePlace(name); err != nil || refused != nil || again != at {
 			return nil, nil, stream.Usagef("%s: metadata are opened by s3://, gs://, azblob:// or a path", place.Name(at))
 		}
 	}
 	t, err := table.NewFromLocation(ctx, table.Identifier{place.Name(q.table)}, name, func(context.Context) (icebergio.IO, error) { return l, nil }, nil)
 	if err != nil {
-		return nil, nil, asData(name, "these metadata of an Iceberg table cannot be read", err)
+		return nil, nil, asDataError(name, "these metadata of an Iceberg table cannot be read", err)
 	}
 	return t, l, nil
 }
 
-// newest finds the newest metadata of the table in a folder.
-func (l *lake) newest(folder string) (string, error) {
+// newestMetadata finds the newest metadata of the table in a folder.
+func (l *lake) newestMetadata(folder string) (string, error) {
 	below := place.Below(folder, "metadata")
-	names, err := l.files(below)
+	names, err := l.listFiles(below)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (l *lake) newest(folder string) (string, error) {
 		slices.Sort(found)
 		return best, found
 	}
-	version, hadoop := find(numbered)
+	version, hadoop := find(versionedName)
 	_, cataloged := find(uuidName)
 	ambiguous := func(what string) error {
 		e := stream.Dataf(place.Name(below), "%s, so the folder does not tell which metadata are the table's newest", what)
@@ -120,7 +120,7 @@ func (l *lake) newest(folder string) (string, error) {
 	// Behind the hint there may be newer metadata, whose writer has not told yet; ahead of all
 	// metadata it is of another table, or they are gone.
 	if slices.Contains(names, "version-hint.text") {
-		text, err := l.read(place.Below(below, "version-hint.text"))
+		text, err := l.readResolved(place.Below(below, "version-hint.text"))
 		if err != nil {
 			return "", err
 		}
@@ -132,8 +132,8 @@ func (l *lake) newest(folder string) (string, error) {
 	return place.Below(below, hadoop[0]), nil
 }
 
-// asData is an error about bad data, unless it tells by itself what it is.
-func asData(at, what string, err error) error {
+// asDataError is an error about bad data, unless it tells by itself what it is.
+func asDataError(at, what string, err error) error {
 	var (
 		data   *stream.DataError
 		usage  *stream.UsageError

@@ -81,15 +81,15 @@ func parseFileLocation(text, rest string) (location, error) {
 	return location{name: path.Clean("/" + strings.TrimLeft(rest, "/"))}, nil
 }
 
-// place is the path or URL by which ufs-stream opens a file that a table's metadata name, if they may
+// resolvePlace is the path or URL by which ufs-stream opens a file that a table's metadata name, if they may
 // name it: it lies in the table's own folder or bucket, or where the user allows.
-func (l *lake) place(text string) (string, error) {
+func (l *lake) resolvePlace(text string) (string, error) {
 	named, err := parseLocation(text)
 	if err != nil {
 		return "", err
 	}
 	if l.scope == nil {
-		if err := l.adopt(named); err != nil {
+		if err := l.adoptBucket(named); err != nil {
 			return "", err
 		}
 	}
@@ -121,13 +121,13 @@ func (l *lake) place(text string) (string, error) {
 	return opened, nil
 }
 
-// adopt makes the bucket of a location the table's own: a catalog, which the user chose, tells where
+// adoptBucket makes the bucket of a location the table's own: a catalog, which the user chose, tells where
 // the table is. It cannot tell so of this machine's disk or of web servers.
-func (l *lake) adopt(named location) error {
+func (l *lake) adoptBucket(named location) error {
 	var own []string
 	if given := named.bucket; given != "" {
-		if l.query != "" {
-			given += "?" + l.query
+		if l.userParameters != "" {
+			given += "?" + l.userParameters
 		}
 		if _, err := store.Parse(given); err != nil {
 			return stream.Errorf("{store}: %w", err)

@@ -48,7 +48,7 @@ func registerStores() {
 			if !ok {
 				return nil, errors.New("nobody said with which parameters files are opened")
 			}
-			l.told = storeParameters(props)
+			l.catalogParameters = storeParameters(props)
 			return l, nil
 		})
 	}

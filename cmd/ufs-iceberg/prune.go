@@ -38,10 +38,10 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, primitive := f.Type.(iceberg.PrimitiveType)
 		_, text := f.Type.(iceberg.StringType)
 		switch {
-		case !primitive || !sameEver(f, meta.Schemas()):
+		case !primitive || !hasFixedType(f, meta.Schemas()):
 		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for one that is
 		// not there, and leaves out the manifest with its live files. So it is not asked.
-		case text && isSource(f.ID, meta.PartitionSpecs()):
+		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:
 			p.columns[f.Name] = f
@@ -58,14 +58,14 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 	return p, nil
 }
 
-// isSource reports whether a table is, or was, partitioned by a column.
-func isSource(id int, specs []iceberg.PartitionSpec) bool {
+// isPartitionSource reports whether a table is, or was, partitioned by a column.
+func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {
 	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
 }
 
-// sameEver reports whether a column has had its type in all schemas that the table remembers:
+// hasFixedType reports whether a column has had its type in all schemas that the table remembers:
 // constants are read by a column's type, and files written before a change have another.
-func sameEver(f iceberg.NestedField, history []*iceberg.Schema) bool {
+func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	for _, s := range history {
 		if was, ok := s.FindTypeByID(f.ID); ok && !was.Equals(f.Type) {
 			return false
@@ -74,33 +74,33 @@ func sameEver(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	return true
 }
 
-// filter is what the whole condition implies.
-func (p *pruner) filter() iceberg.BooleanExpression {
+// rowFilter is what the whole condition implies.
+func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	if p == nil {
 		return iceberg.AlwaysTrue{}
 	}
-	if e := p.implied(p.parsed.Root); e != nil {
+	if e := p.implication(p.parsed.Root); e != nil {
 		return e
 	}
 	return iceberg.AlwaysTrue{}
 }
 
-// implied is what a node implies, or nil for nothing. A part of an and may be left out; all of
+// implication is what a node implies, or nil for nothing. A part of an and may be left out; all of
 // an or must be there. Below not only is null and booleans are taken: the contrary of what is implied is
 // not implied by the contrary, and not is true of NaN, of which Iceberg's bounds say nothing.
-func (p *pruner) implied(n *condition.Node) iceberg.BooleanExpression {
+func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	switch n.Op {
 	case condition.IsLeaf:
-		return p.comparison(&p.parsed.Leaves[n.Leaf])
+		return p.comparisonFilter(&p.parsed.Leaves[n.Leaf])
 	case condition.Not:
 		if n.Args[0].Op == condition.IsLeaf {
-			return p.contrary(&p.parsed.Leaves[n.Args[0].Leaf])
+			return p.negatedImplication(&p.parsed.Leaves[n.Args[0].Leaf])
 		}
 		return nil
 	}
 	var joined iceberg.BooleanExpression
 	for _, arg := range n.Args {
-		e := p.implied(arg)
+		e := p.implication(arg)
 		switch {
 		case e == nil && n.Op == condition.Or:
 			return nil
@@ -116,8 +116,8 @@ func (p *pruner) implied(n *condition.Node) iceberg.BooleanExpression {
 	return joined
 }
 
-// contrary is what a comparison under not implies, or nil for nothing.
-func (p *pruner) contrary(l *condition.Leaf) iceberg.BooleanExpression {
+// negatedImplication is what a comparison under not implies, or nil for nothing.
+func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
 		return nil
@@ -132,8 +132,8 @@ func (p *pruner) contrary(l *condition.Leaf) iceberg.BooleanExpression {
 	return nil
 }
 
-// comparison is what a comparison implies, or nil for nothing.
-func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
+// comparisonFilter is what a comparison implies, or nil for nothing.
+func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
 		return nil
@@ -144,11 +144,11 @@ func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
 	}
 	var either iceberg.BooleanExpression
 	for i := range l.Constants {
-		s, ok := spanOf(f.Type, &l.Constants[i])
+		s, ok := constantSpan(f.Type, &l.Constants[i])
 		if !ok {
 			return nil
 		}
-		e := s.expression(at, l.Test)
+		e := s.predicate(at, l.Test)
 		if either == nil {
 			either = e
 		} else {
@@ -158,8 +158,8 @@ func (p *pruner) comparison(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// expression is what a value must fulfil that meets the test with a constant of the span.
-func (s span) expression(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
+// predicate is what a value must fulfil that meets the test with a constant of the span.
+func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {
 	case one && test == condition.Less:

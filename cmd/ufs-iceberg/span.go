@@ -17,34 +17,34 @@ import (
 // another way than the column's type says.
 type span struct{ low, high iceberg.Literal }
 
-func spot(l iceberg.Literal) (span, bool) { return span{l, l}, true }
+func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
-// spanOf is the span of a constant in a column of a type. It is false where the constant is
+// constantSpan is the span of a constant in a column of a type. It is false where the constant is
 // not of the type, or is not certain to mean the same to Iceberg.
-func spanOf(t iceberg.Type, c *condition.Constant) (span, bool) {
+func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
 		if c.Kind == condition.Truth {
-			return spot(iceberg.BoolLiteral(c.Truth))
+			return pointSpan(iceberg.BoolLiteral(c.Truth))
 		}
 	case iceberg.StringType:
 		if c.Kind == condition.Text {
-			return spot(iceberg.StringLiteral(c.Text))
+			return pointSpan(iceberg.StringLiteral(c.Text))
 		}
 	case iceberg.Int32Type:
-		low, high, ok := onGrid(c, 0)
+		low, high, ok := gridNeighbours(c, 0)
 		if !ok || !low.IsInt64() || !high.IsInt64() || low.Int64() < math.MinInt32 || high.Int64() > math.MaxInt32 {
 			break
 		}
 		return span{iceberg.Int32Literal(low.Int64()), iceberg.Int32Literal(high.Int64())}, true
 	case iceberg.Int64Type:
-		low, high, ok := onGrid(c, 0)
+		low, high, ok := gridNeighbours(c, 0)
 		if !ok || !low.IsInt64() || !high.IsInt64() {
 			break
 		}
 		return span{iceberg.Int64Literal(low.Int64()), iceberg.Int64Literal(high.Int64())}, true
 	case iceberg.DecimalType:
-		low, high, ok := onGrid(c, t.Scale())
+		low, high, ok := gridNeighbours(c, t.Scale())
 		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision())), nil)
 		if !ok || low.CmpAbs(limit) >= 0 || high.CmpAbs(limit) >= 0 {
 			break
@@ -57,22 +57,22 @@ func spanOf(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return floatSpan(t, c)
 	case iceberg.DateType:
 		if at, ok := condition.ParseDate(c.Text); ok && c.Kind == condition.Text {
-			return spot(iceberg.DateLiteral(at.Unix() / 86400)) // a day's beginning: nothing is cut off
+			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // a day's beginning: nothing is cut off
 		}
 	case iceberg.TimestampType:
 		if at, ok := condition.ParseLocal(c.Text); ok && c.Kind == condition.Text {
-			return instantSpan(at)
+			return timeSpan(at)
 		}
 	case iceberg.TimestampTzType:
 		if at, ok := condition.ParseUTC(c.Text); ok && c.Kind == condition.Text {
-			return instantSpan(at)
+			return timeSpan(at)
 		}
 	}
 	return span{}, false
 }
 
-// number is a number, also one in quotes.
-func number(c *condition.Constant) (*big.Rat, bool) {
+// parseNumber is a number, also one in quotes.
+func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	switch c.Kind {
 	case condition.Number:
 		return c.Number, true
@@ -83,9 +83,9 @@ func number(c *condition.Constant) (*big.Rat, bool) {
 	return nil, false
 }
 
-// onGrid is the multiples of 10^-scale around a number, in that unit.
-func onGrid(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
-	x, ok := number(c)
+// gridNeighbours is the multiples of 10^-scale around a number, in that unit.
+func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
+	x, ok := parseNumber(c)
 	if !ok || scale < 0 {
 		return nil, nil, false
 	}
@@ -102,7 +102,7 @@ func onGrid(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
 // the file's width, and a column of 64 bits may have files of 32 bits, written before it was
 // widened.
 func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
-	x, ok := number(c)
+	x, ok := parseNumber(c)
 	if !ok {
 		return span{}, false
 	}
@@ -111,15 +111,15 @@ func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return span{}, false
 	}
 	if _, is := t.(iceberg.Float32Type); is {
-		return spot(iceberg.Float32Literal(narrow))
+		return pointSpan(iceberg.Float32Literal(narrow))
 	}
 	wide, _ := x.Float64()
 	return span{iceberg.Float64Literal(min(wide, float64(narrow))), iceberg.Float64Literal(max(wide, float64(narrow)))}, true
 }
 
-// instantSpan is the span of a time among microseconds since 1970, and one more on each side: a
+// timeSpan is the span of a time among microseconds since 1970, and one more on each side: a
 // file may hold nanoseconds, and its bounds in the manifest are cut off.
-func instantSpan(at time.Time) (span, bool) {
+func timeSpan(at time.Time) (span, bool) {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return span{}, false
 	}

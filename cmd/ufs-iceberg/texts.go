@@ -13,37 +13,37 @@ func (p *pruner) mayMatch(identity map[int]any) bool {
 	if p == nil || len(p.texts) == 0 {
 		return true
 	}
-	mayBeTrue, _ := p.outcomes(p.parsed.Root, identity)
+	mayBeTrue, _ := p.possibleOutcomes(p.parsed.Root, identity)
 	return mayBeTrue
 }
 
-// outcomes are whether a node may be true and may be false for rows of a file: neither where it
+// possibleOutcomes are whether a node may be true and may be false for rows of a file: neither where it
 // is unknown for all of them, because of a null.
-func (p *pruner) outcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+func (p *pruner) possibleOutcomes(n *condition.Node, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	switch n.Op {
 	case condition.IsLeaf:
-		return p.outcome(&p.parsed.Leaves[n.Leaf], identity)
+		return p.leafOutcomes(&p.parsed.Leaves[n.Leaf], identity)
 	case condition.Not:
-		mayBeTrue, mayBeFalse = p.outcomes(n.Args[0], identity)
+		mayBeTrue, mayBeFalse = p.possibleOutcomes(n.Args[0], identity)
 		return mayBeFalse, mayBeTrue
 	case condition.And:
 		mayBeTrue = true
 		for _, arg := range n.Args {
-			yes, no := p.outcomes(arg, identity)
+			yes, no := p.possibleOutcomes(arg, identity)
 			mayBeTrue, mayBeFalse = mayBeTrue && yes, mayBeFalse || no
 		}
 	case condition.Or:
 		mayBeFalse = true
 		for _, arg := range n.Args {
-			yes, no := p.outcomes(arg, identity)
+			yes, no := p.possibleOutcomes(arg, identity)
 			mayBeTrue, mayBeFalse = mayBeTrue || yes, mayBeFalse && no
 		}
 	}
 	return mayBeTrue, mayBeFalse
 }
 
-// outcome is outcomes of a comparison.
-func (p *pruner) outcome(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
+// leafOutcomes is outcomes of a comparison.
+func (p *pruner) leafOutcomes(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	value, known := identity[p.texts[l.Column]]
 	text, isText := value.(string)
 	switch {

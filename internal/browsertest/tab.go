@@ -61,7 +61,7 @@ func New(t *testing.T) *Tab {
 		closeTab()
 	})
 	b := &Tab{t: t}
-	if err := chromedp.Listen(ctx, b.note); err != nil {
+	if err := chromedp.Listen(ctx, b.recordEvent); err != nil {
 		t.Fatal(err)
 	}
 	// From here on a page that hangs ends the test; starting Chromium had no timeout.
@@ -77,8 +77,8 @@ func New(t *testing.T) *Tab {
 	return b
 }
 
-// note records events.
-func (b *Tab) note(event any) {
+// recordEvent records events.
+func (b *Tab) recordEvent(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {

@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed session.cjs
-var script string
+var sessionScript string
 
 // Package and Version are the npm package that sessions need.
 const (
@@ -34,14 +34,14 @@ type Session struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	out     *json.Decoder
-	said    bytes.Buffer // on standard error; read once the process has ended
+	stderr  bytes.Buffer // on standard error; read once the process has ended
 }
 
 // Start starts a session in the folder dir. module is the folder of the npm package. The session
 // ends with ctx.
 func Start(ctx context.Context, module, dir string) (*Session, error) {
-	s := &Session{command: exec.CommandContext(ctx, "node", "-e", script, module)}
-	s.command.Dir, s.command.Stderr = dir, &s.said
+	s := &Session{command: exec.CommandContext(ctx, "node", "-e", sessionScript, module)}
+	s.command.Dir, s.command.Stderr = dir, &s.stderr
 	out, err := s.command.StdoutPipe()
 	if err == nil {
 		s.in, err = s.command.StdinPipe()
@@ -70,13 +70,13 @@ func (s *Session) Query(statements string) (*Result, error) {
 // session is of no further use; what DuckDB refuses is none.
 func (s *Session) Each(statements string, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(statements); err != nil {
-		return nil, s.ended(err)
+		return nil, s.errEnded(err)
 	}
 	whole := new(Result)
 	for {
 		var part Result
 		if err := s.out.Decode(&part); err != nil {
-			return nil, s.ended(err)
+			return nil, s.errEnded(err)
 		}
 		switch {
 		case part.Error != "":
@@ -91,13 +91,13 @@ func (s *Session) Each(statements string, take func(batch [][]*string)) (*Result
 	}
 }
 
-// ended waits for the process and tells what it said.
-func (s *Session) ended(err error) error {
+// errEnded waits for the process and tells what it said.
+func (s *Session) errEnded(err error) error {
 	s.in.Close()
 	if failed := s.command.Wait(); failed != nil {
 		err = failed
 	}
-	return fmt.Errorf("DuckDB ended: %w\n%s", err, strings.TrimSpace(s.said.String()))
+	return fmt.Errorf("DuckDB ended: %w\n%s", err, strings.TrimSpace(s.stderr.String()))
 }
 
 // Close ends the session.

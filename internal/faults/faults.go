@@ -14,14 +14,14 @@ type Disk struct {
 	Change func(path, what string) error
 }
 
-type key struct{}
+type diskKey struct{}
 
 // With is ctx with a Disk.
-func With(ctx context.Context, d *Disk) context.Context { return context.WithValue(ctx, key{}, d) }
+func With(ctx context.Context, d *Disk) context.Context { return context.WithValue(ctx, diskKey{}, d) }
 
 // Of is the Disk of ctx; nil, which lets all pass, for most.
 func Of(ctx context.Context) *Disk {
-	d, _ := ctx.Value(key{}).(*Disk)
+	d, _ := ctx.Value(diskKey{}).(*Disk)
 	return d
 }
 

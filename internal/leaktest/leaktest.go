@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is what goroutines that end may need for it on a busy machine.
-const patience = 30 * time.Second
+// leakTimeout is what goroutines that end may need for it on a busy machine.
+const leakTimeout = 30 * time.Second
 
 // Goroutines returns a function that fails the test where a goroutine runs that does not at this
 // moment, and says which:
@@ -26,7 +26,7 @@ func Goroutines(t testing.TB) func() {
 			if err == nil {
 				return
 			}
-			if time.Since(begin) > patience {
+			if time.Since(begin) > leakTimeout {
 				t.Error(err)
 				return
 			}

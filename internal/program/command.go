@@ -21,12 +21,12 @@ func Group(cmd *cobra.Command, what string) {
 		for _, sub := range cmd.Commands() {
 			known = append(known, sub.Name())
 		}
-		return stream.Usagef("unknown %s %q%s", what, args[0], hint(cmd, args[0], known))
+		return stream.Usagef("unknown %s %q%s", what, args[0], nearestOrHelp(cmd, args[0], known))
 	}
 }
 
-// newHelp is cobra's help verb, except that an unknown verb is an error.
-func newHelp() *cobra.Command {
+// newHelpCommand is cobra's help verb, except that an unknown verb is an error.
+func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [verb]",
 		Short: "Show the help of a verb",
@@ -74,8 +74,8 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// hint is DidYouMean, or where no known name is near, the place of the full list.
-func hint(cmd *cobra.Command, name string, known []string) string {
+// nearestOrHelp is DidYouMean, or where no known name is near, the place of the full list.
+func nearestOrHelp(cmd *cobra.Command, name string, known []string) string {
 	if near := DidYouMean(name, known); near != "" {
 		return near
 	}

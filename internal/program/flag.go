@@ -24,12 +24,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return stream.Usagef("%s%s", err, hint(cmd, "--"+unknown.GetSpecifiedName(), known))
+		return stream.Usagef("%s%s", err, nearestOrHelp(cmd, "--"+unknown.GetSpecifiedName(), known))
 	}
-	list := hint(cmd, "", nil)
+	list := nearestOrHelp(cmd, "", nil)
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), wanted(invalid), list)
+		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), expectedValue(invalid), list)
 	}
 	return stream.Usagef("%s%s", err, list)
 }
@@ -38,14 +38,14 @@ func flagError(cmd *cobra.Command, err error) error {
 func Wanted(err error) string {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		return wanted(invalid)
+		return expectedValue(invalid)
 	}
 	return err.Error()
 }
 
-// wanted says what a flag takes. The project's own flag types say it in their errors;
+// expectedValue says what a flag takes. The project's own flag types say it in their errors;
 // pflag's errors tell how the value was parsed.
-func wanted(invalid *pflag.InvalidValueError) string {
+func expectedValue(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
 		return "want true or false"

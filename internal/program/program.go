@@ -55,7 +55,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	p.Root.SilenceUsage, p.Root.SilenceErrors = true, true
 	p.Root.CompletionOptions.DisableDefaultCmd = true
 	p.Root.SetFlagErrorFunc(flagError)
-	p.Root.SetHelpCommand(newHelp())
+	p.Root.SetHelpCommand(newHelpCommand())
 	p.Root.SetArgs(args)
 	p.Root.SetOut(p.Out)
 	p.Root.SetErr(p.Err)
@@ -71,10 +71,10 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 			p.Resume(err)
 		}
 		if unsaved := (*stream.OutputError)(nil); errors.As(err, &unsaved) {
-			p.report(cmd, unsaved)
+			p.reportError(cmd, unsaved)
 		}
 	} else if err != nil {
-		p.report(cmd, err)
+		p.reportError(cmd, err)
 		if short := (*stream.MemoryError)(nil); errors.As(err, &short) && p.Resume != nil {
 			p.Resume(err)
 		}
@@ -82,8 +82,8 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	return exit.Code(err)
 }
 
-// report names the flags of cmd. Where that has none for the folder of scratch files, the system's variable moves it.
-func (p Program) report(cmd *cobra.Command, err error) {
+// reportError names the flags of cmd. Where that has none for the folder of scratch files, the system's variable moves it.
+func (p Program) reportError(cmd *cobra.Command, err error) {
 	spell := func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
 			return tempVariable

@@ -7,13 +7,13 @@ import (
 	"runtime/metrics"
 )
 
-// least is worth asking about: what is smaller is within every margin.
-const least = 1 << 20
+// minBytes is worth asking about: what is smaller is within every margin.
+const minBytes = 1 << 20
 
 // For collects garbage now, if so many bytes more would not fit beside it into the memory limit. With
 // room enough it costs microseconds, else milliseconds for what lives in few large buffers.
 func For(bytes int64) {
-	if bytes >= least && Used()+bytes > debug.SetMemoryLimit(-1) {
+	if bytes >= minBytes && Used()+bytes > debug.SetMemoryLimit(-1) {
 		runtime.GC()
 	}
 }

@@ -15,7 +15,7 @@ func Quote(words ...string) string {
 	for i, w := range words {
 		switch {
 		case !utf8.ValidString(w) || strings.ContainsFunc(w, isHidden):
-			w = spelledOut(w)
+			w = escapeHidden(w)
 		case w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?[]{}~#!`"):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
@@ -45,9 +45,9 @@ func IsPlain(word string) bool {
 // isHidden is true of what a terminal obeys or does not show: it would be no part of what is copied.
 func isHidden(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
-// spelledOut is w in the quotes $'…' of POSIX 2024, bash, zsh, ksh and busybox, byte by byte where it is not
+// escapeHidden is w in the quotes $'…' of POSIX 2024, bash, zsh, ksh and busybox, byte by byte where it is not
 // printable.
-func spelledOut(w string) string {
+func escapeHidden(w string) string {
 	var b strings.Builder
 	b.WriteString("$'")
 	for rest := w; rest != ""; {

@@ -27,7 +27,7 @@ fi
 echo "${SLURM_RESTART_COUNT:-0}" >"ended-$SLURM_ARRAY_TASK_ID"
 `), 0o755))
 	submit := func(c *Cluster, args ...string) string {
-		cmd := c.command("sbatch", append([]string{"--parsable", "--output=" + at("log-%j")}, args...)...)
+		cmd := c.newCommand("sbatch", append([]string{"--parsable", "--output=" + at("log-%j")}, args...)...)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		if err != nil {

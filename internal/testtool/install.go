@@ -29,7 +29,7 @@ func userHome() string { return cmp.Or(os.Getenv(homeVariable), os.Getenv("HOME"
 // Go finds a program that is a Go module in the user's cache, or builds it there.
 func Go(t testing.TB, name, module, version string) string {
 	t.Helper()
-	return installed(t, name, version, name, func(dir string) *exec.Cmd {
+	return installOnce(t, name, version, name, func(dir string) *exec.Cmd {
 		cmd := exec.Command("go", "install", module+"@"+version) //nolint:noctx // of a test
 		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0", "GOOS=", "GOARCH=")
 		return cmd
@@ -39,32 +39,32 @@ func Go(t testing.TB, name, module, version string) string {
 // Node finds a program of an npm package in the user's cache, or installs it there.
 func Node(t testing.TB, name, module, version string) string {
 	t.Helper()
-	return node(t, module, version, filepath.Join("node_modules", ".bin", name))
+	return installNodePackage(t, module, version, filepath.Join("node_modules", ".bin", name))
 }
 
 // NodeModule is the folder of an npm package in the user's cache, which is installed there where it is not.
 func NodeModule(t testing.TB, module, version string) string {
 	t.Helper()
-	return node(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
+	return installNodePackage(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
 }
 
-func node(t testing.TB, module, version, path string) string {
+func installNodePackage(t testing.TB, module, version, path string) string {
 	t.Helper()
 	for _, needed := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(needed); err != nil {
 			t.Skipf("%s is not on PATH, and %s, which this test needs, is for Node: install Node to run the test", needed, module)
 		}
 	}
-	return installed(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
+	return installOnce(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
 		cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", dir, module+"@"+version) //nolint:noctx // of a test
 		cmd.Env = os.Environ()
 		return cmd
 	})
 }
 
-// installed is the path of a program below a folder of its name and version in the cache.
+// installOnce is the path of a program below a folder of its name and version in the cache.
 // Where it is not there, the command that install returns puts it into the folder it is given.
-func installed(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
+func installOnce(t testing.TB, name, version, program string, install func(dir string) *exec.Cmd) string {
 	t.Helper()
 	cache := cacheDir(t)
 	folder := filepath.Join(cache, name+"@"+version)

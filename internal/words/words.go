@@ -21,8 +21,8 @@ const MostRows = 1 << 53
 // Magic is the opening word of 8 letters.
 func Magic(letters string) uint64 { return binary.LittleEndian.Uint64([]byte(letters)) }
 
-// piece is the number of 8-byte words moved at a time: 64 KiB.
-const piece = 8192
+// wordsPerPiece is the number of 8-byte words moved at a time: 64 KiB.
+const wordsPerPiece = 8192
 
 // Writer writes little-endian words through one bounded buffer; errors stick.
 type Writer struct {
@@ -33,7 +33,7 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: w, buf: make([]byte, 0, 8*piece)} }
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w, buf: make([]byte, 0, 8*wordsPerPiece)} }
 
 // Word writes v.
 func (w *Writer) Word(v uint64) {
@@ -80,7 +80,7 @@ func (w *Writer) Finish() (int64, error) {
 // time, and none beyond; after an error every word is 0.
 type Reader struct {
 	r       io.Reader
-	buf     [8 * piece]byte
+	buf     [8 * wordsPerPiece]byte
 	pending []byte // read, not yet taken
 	ahead   int64  // words announced and not yet read
 	n       int64
@@ -103,7 +103,7 @@ func (r *Reader) Word() uint64 {
 		return 0
 	}
 	if len(r.pending) == 0 {
-		words := min(r.ahead, piece)
+		words := min(r.ahead, wordsPerPiece)
 		r.ahead -= words
 		var n int
 		n, r.err = io.ReadFull(r.r, r.buf[:8*words])

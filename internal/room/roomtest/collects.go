@@ -16,9 +16,9 @@ func Collects(t *testing.T, bytes int64, do func()) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC()
-	before := stats()
+	before := readMemStats()
 	do()
-	after := stats()
+	after := readMemStats()
 	if after.NumGC != before.NumGC {
 		t.Fatal("garbage is collected although there is room")
 	}
@@ -28,17 +28,17 @@ func Collects(t *testing.T, bytes int64, do func()) {
 	defer debug.SetMemoryLimit(limit)
 	for range 5 {
 		debug.SetMemoryLimit(int64(after.Sys-after.HeapIdle) + bytes*3/4)
-		if do(); stats().NumForcedGC > after.NumForcedGC {
+		if do(); readMemStats().NumForcedGC > after.NumForcedGC {
 			return
 		}
 		debug.SetMemoryLimit(limit)
 		do()
-		after = stats()
+		after = readMemStats()
 	}
 	t.Errorf("garbage stays while %d bytes more are allocated, for which there is no room", bytes)
 }
 
-func stats() (m runtime.MemStats) {
+func readMemStats() (m runtime.MemStats) {
 	runtime.ReadMemStats(&m)
 	return m
 }

@@ -64,7 +64,7 @@ func Check(t *testing.T, full State, empty func() State) {
 		if room >= len(b) {
 			continue
 		}
-		if n, err := full.WriteTo(&failing{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
+		if n, err := full.WriteTo(&limitedWriter{room}); !errors.Is(err, io.ErrShortWrite) || n != int64(room) {
 			t.Errorf("room for %d: wrote %d, err = %v", room, n, err)
 		}
 	}
@@ -74,10 +74,10 @@ func Check(t *testing.T, full State, empty func() State) {
 	}
 }
 
-// failing accepts n bytes.
-type failing struct{ n int }
+// limitedWriter accepts n bytes.
+type limitedWriter struct{ n int }
 
-func (f *failing) Write(b []byte) (int, error) {
+func (f *limitedWriter) Write(b []byte) (int, error) {
 	n := min(len(b), f.n)
 	f.n -= n
 	if n < len(b) {
