@@ -84,16 +84,16 @@ a list of names. Of the input they read footers only.
 	setAllowedValues(fs, "format", formatsOfApply()...)
 	h.addFlags(fs)
 	fs.IntVarP(&a.K, "k", "k", 0, "only the first `N` of the selected columns, by rank (default: all)")
-	fs.Lookup("k").DefValue = "0" // which help does not show
+	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
 	fs.StringVar(&a.Where, "where", "", whereUsage)
 	fs.StringVar(&a.Sparse, "sparse", "", "sparse rows, as in select; written dense (default: as the selection records)")
 	return cmd
 }
 
-// formatsOfApply are the forms of data, and those of the text that reads it.
+// formatsOfApply lists the data formats, and the recipe formats: texts that read the data.
 func formatsOfApply() []string { return append(chunkio.FormatNames(), recipe.Formats()...) }
 
-// formatOfApply is the format that was asked for, or that the output's ending tells of a text.
+// formatOfApply returns the requested format. Without one, the output's ending may name a recipe format.
 func formatOfApply(a ufs.ApplyRequest) string {
 	if end := strings.TrimPrefix(place.Ext(a.Output), "."); a.Format == "" && isRecipeFormat(end) {
 		return end
@@ -135,7 +135,7 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	return c.reportWritten(a.Output, done)
 }
 
-// reportWritten says what was written to output, and what of it an interrupted run had.
+// reportWritten prints a summary of the output and, after a resume, how much of it an interrupted run had finished.
 func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {
@@ -159,7 +159,7 @@ func (c *cli) reportWritten(output string, done chunkio.ApplyReport) error {
 		countNoun(len(done.Columns), "column"), humanize.IBytes(uint64(done.Bytes)))
 }
 
-// writeApplyRecipe writes the text that reads the selected columns.
+// writeApplyRecipe writes a text (a query, Python, YAML) that reads the selected columns, and no data.
 func (c *cli) writeApplyRecipe(ctx context.Context, a ufs.ApplyRequest, h recipeFlags) error {
 	if err := h.checkInputs(a.Format, a.Inputs); err != nil {
 		return err

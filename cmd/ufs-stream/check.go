@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// checkFlags are the flags of check.
 type checkFlags struct {
 	requestFlags
 	selection string
@@ -97,7 +96,7 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	}
 	stale := err
 	c.warn(v.Warnings)
-	// The verdict is written whatever it is.
+	// The verdict is written even if it is "select again".
 	err = c.writeOutput(cmd.Context(), o.output.path, func(w io.Writer) error {
 		if o.output.format == "json" {
 			return writeJSON(w, v)
@@ -110,8 +109,7 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	return stale
 }
 
-// printVerdict is the form for people: the errors, the columns that moved (all of them with -v),
-// and the verdict.
+// printVerdict prints the errors, the columns that moved (all columns with -v), and the verdict.
 func (c *cli) printVerdict(w *screen.Page, v *ufs.Verdict) {
 	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", countNoun(v.K, "feature"), v.Method, v.Scale,
 		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))

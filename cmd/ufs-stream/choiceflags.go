@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// checkChoiceFlags refuses values of those flags that stand for nothing said.
+// checkChoiceFlags refuses an explicit 0 for a flag whose zero value means that it was not given.
 func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
 	switch q := &f.req; {
 	case isSet("budget") && q.Budget == 0:
@@ -17,7 +17,7 @@ func (f *requestFlags) checkChoiceFlags(isSet func(string) bool) error {
 	return nil
 }
 
-// addChoiceFlags adds what binds the choice of features.
+// addChoiceFlags adds the flags that restrict the choice: forbidden features, groups, costs, budget.
 func (f *requestFlags) addChoiceFlags(fs *pflag.FlagSet) {
 	q := &f.req
 	fs.StringSliceVar(&q.Forbid, "forbid", nil, "features or groups that are explained like others, and never chosen (`GLOBS`: names or globs, comma-separated; --exclude takes columns out of the data as well)")

@@ -15,26 +15,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// columnFlags take names of columns, several of them but for the first two.
+// columnFlags lists the flags that take column names. The first two take one name, the others several.
 func columnFlags() []string {
 	return []string{"label", "weight", "columns", "exclude", "keep", "also", "forbid", "categorical"}
 }
 
-// setAllowedValues marks the flags of a set whose values are among some.
+// setAllowedValues records which values a flag may take, for shell completion.
 func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
 	fs.Lookup(flag).Annotations = map[string][]string{valuesAnnotation: allowed}
 }
 
-const valuesAnnotation = "values" // annotation of a flag
+const valuesAnnotation = "values" // key of a flag's annotation
 
-// registerCompletions makes the shell complete values of flags, below cmd and in it.
+// registerCompletions lets the shell complete the values of the flags of cmd and of its subcommands.
 func registerCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		registerCompletions(sub)
 	}
 	complete := func(f *pflag.Flag, list ...string) {
 		if len(list) > 0 {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails if the flag does not exist
 		}
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -64,13 +64,13 @@ func registerCompletions(cmd *cobra.Command) {
 }
 
 const (
-	// completionTimeout bounds how long reading footers may keep a shell waiting, and manyNames what is offered.
+	// completionTimeout bounds how long completion may read footers while the shell waits.
 	completionTimeout = 2 * time.Second
 	maxCompletions    = 1000
 )
 
-// plainTypeName is the type of a column where it is of plain words and brackets, else nothing: a file may put any time zone
-// into it.
+// plainTypeName returns the type name if it has only plain words and brackets, else nothing: a file may put any text
+// into the time zone of a type.
 func plainTypeName(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" []()<>", r) })
 	if slices.ContainsFunc(words, func(word string) bool { return !shell.IsPlain(word) }) {
@@ -79,9 +79,9 @@ func plainTypeName(name string) string {
 	return name
 }
 
-// columnCompletion completes names of columns of the inputs that were typed so far, or of --stats. What
-// cannot be read tells none. Only names that mean nothing to any shell are offered: bash puts what several names
-// have in common on the line as it is, and evaluates the line when it completes again.
+// columnCompletion completes column names from the inputs typed so far, or from --stats. Input that cannot be read
+// completes nothing. It offers only names without special characters: bash inserts the common prefix of several names
+// unquoted and evaluates the line at the next completion.
 func columnCompletion(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -99,7 +99,7 @@ func columnCompletion(several bool) cobra.CompletionFunc {
 			return nil, directive
 		}
 		ctx := cmd.Context()
-		if ctx == nil { // cobra completes without one
+		if ctx == nil { // cobra completes without a context
 			ctx = context.Background()
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionTimeout)

@@ -50,11 +50,11 @@ _ and, behind the first character, . : / @ % + = - . Others must be typed, in qu
 	}
 }
 
-// unquotedArgs is a line of cobra's script for fish. The words that were typed come out of it without their quotes, and
-// the script evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
+// unquotedArgs is a line of cobra's script for fish. It strips the quotes from the typed words, and the script then
+// evaluates them: a file named (touch x).csv, which fish itself had completed and quoted, would run touch.
 const unquotedArgs = "    set -l args (commandline -opc)\n"
 
-// quotedArgs puts quotes around all but plain words, homes and variables.
+// quotedArgs replaces unquotedArgs: it quotes every word except plain words, home folders and variables.
 const quotedArgs = `    set -l args
     for arg in (commandline -opc)
         string match -qr '^[\w.:/@%+,=~$-]+$' -- $arg; or set arg (string escape -- $arg)
@@ -62,7 +62,8 @@ const quotedArgs = `    set -l args
     end
 `
 
-// writeFishCompletion writes cobra's script, mended to evaluate no typed word.
+// writeFishCompletion writes cobra's script with quotedArgs in place of unquotedArgs, so that no typed word is
+// evaluated.
 func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenFishCompletion(&script, true); err != nil {

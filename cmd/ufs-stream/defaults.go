@@ -20,33 +20,33 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Where a flag is not given, the environment may have its value, and after it the file that --config
-// names. Both take what the flag takes.
+// A flag that is not given takes its value from the environment, else from the file that --config names. Both accept
+// the same values as the flag.
 
-// variablePrefix is what the variables of flags begin with: UFS_STREAM_MEMORY_LIMIT is --memory-limit.
+// variablePrefix begins the names of all variables: UFS_STREAM_MEMORY_LIMIT is the default of --memory-limit.
 const variablePrefix = "UFS_STREAM_"
 
-// variableName is the name of a flag in the environment.
 func variableName(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// cannotHaveDefault are flags that make no sense by default; UFS_STREAM_VERSION could only be meant otherwise.
+// cannotHaveDefault reports whether a default for the flag makes no sense. UFS_STREAM_VERSION, for instance, would be
+// ambiguous.
 func cannotHaveDefault(flag string) bool {
 	return flag == "help" || flag == "version" || flag == "config"
 }
 
-// otherVariables are read elsewhere, or by tests.
+// isOtherVariable reports whether a variable is no flag's default: it is read elsewhere, or by tests.
 func isOtherVariable(name string) bool {
 	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }
 
-// flagDefault is a default and where it stands.
+// flagDefault is the default of a flag, and the variable or line that holds it.
 type flagDefault struct {
 	flag, value, source string
 }
 
-// applyDefaultsToVerbs has every verb below root take its defaults before it looks at its arguments.
+// applyDefaultsToVerbs makes every verb below root apply its defaults before it checks its arguments.
 func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		check := cmd.Args
@@ -65,7 +65,7 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			err := do(cmd, args)
-			// What is wrong with a value may show late: then it is not on the command line that people look at.
+			// A wrong default may be found late; name it here, because it is not on the command line.
 			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
 				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
@@ -74,7 +74,6 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 	}
 }
 
-// applyDefaults sets the flags of cmd that were not given.
 func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	known := knownFlagNames(cmd.Root())
 	list, warnings := defaultsFromEnvironment(os.Environ(), known)
@@ -91,7 +90,7 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	}
 	for _, s := range list {
 		f := cmd.Flags().Lookup(s.flag)
-		if f == nil || f.Changed { // another verb's, or given by something that goes before
+		if f == nil || f.Changed { // belongs to another verb, or a source of higher priority set it
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
@@ -111,7 +110,7 @@ func (c *cli) applyDefaults(cmd *cobra.Command) error {
 	return nil
 }
 
-// knownFlagNames are the flags of all verbs.
+// knownFlagNames returns the flags of all verbs, except those that cannot have a default.
 func knownFlagNames(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) {
 		if !cannotHaveDefault(f.Name) && !slices.Contains(names, f.Name) {
@@ -125,7 +124,7 @@ func knownFlagNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// defaultsFromEnvironment are the defaults in variables; one that is no flag's is warned of.
+// defaultsFromEnvironment finds defaults in variables, and warns about variables with our prefix that match no flag.
 func defaultsFromEnvironment(variables, known []string) (list []flagDefault, warnings []string) {
 	flags := make(map[string]string, len(known))
 	var names []string
@@ -146,8 +145,8 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 	return list, warnings
 }
 
-// defaultsFromConfig are the defaults in a file: a line is a flag and its value behind a colon or =, in quotes
-// or not, or a comment that begins with #.
+// defaultsFromConfig reads defaults from a file. A line is a flag, a colon or =, and the value, with or without
+// quotes; or a comment that begins with #.
 func defaultsFromConfig(ctx context.Context, path string, known []string) ([]flagDefault, error) {
 	f, err := localfile.Open(ctx, path)
 	if err != nil {
@@ -185,7 +184,7 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 	return list, nil
 }
 
-// parseConfigValue is a value without its quotes and the comment behind it.
+// parseConfigValue strips quotes, and a comment after the value.
 func parseConfigValue(s string) (string, error) {
 	switch {
 	case s == "":
@@ -205,7 +204,7 @@ func parseConfigValue(s string) (string, error) {
 	return s, nil
 }
 
-// cutQuoted takes a quoted value off the front of s: "…" with escapes, '…' without.
+// cutQuoted takes a quoted value off the front of s: "…" may have escapes, '…' may not.
 func cutQuoted(s string) (value, rest string, ok bool) {
 	if s[0] == '"' {
 		prefix, err := strconv.QuotedPrefix(s)
@@ -218,7 +217,7 @@ func cutQuoted(s string) (value, rest string, ok bool) {
 	return strings.Cut(s[1:], "'")
 }
 
-// errWithoutPath is an error of a file without the file's name.
+// errWithoutPath strips the file name from an error of package os.
 func errWithoutPath(err error) error {
 	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // os returns it itself
 		return p.Err
@@ -226,7 +225,6 @@ func errWithoutPath(err error) error {
 	return err
 }
 
-// redactArg is an argument as people may see it.
 func redactArg(arg string) string {
 	shown, _ := redactArgs([]string{arg})
 	return shown[0]

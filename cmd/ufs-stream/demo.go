@@ -91,7 +91,7 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	return c.judgeDemo(table, answer, s)
 }
 
-// judgeDemo says which factors the selection has found.
+// judgeDemo prints which of the planted factors the selection found.
 func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
 	at := make(map[string]int)
 	for j, col := range table.Columns() {
@@ -128,7 +128,6 @@ func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.S
 	return p.Err()
 }
 
-// makeTelemetryLake makes a lake in dir and says what is in it.
 func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir string) error {
 	switch {
 	case dir == "":
@@ -137,7 +136,7 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 		return stream.Usagef("--keep %s: want a local folder", place.Name(dir))
 	}
 	err := os.MkdirAll(dir, 0o700)
-	var root *os.Root // of links that others may have put where the folders are to be
+	var root *os.Root // a root refuses symbolic links that others may have put in place of the folders
 	if err == nil {
 		root, err = os.OpenRoot(dir)
 	}
@@ -164,7 +163,6 @@ func (c *cli) makeTelemetryLake(ctx context.Context, made planted.Telemetry, dir
 		countNoun(len(made.Folders()), "file"), countNoun(columns, "column"), countNoun(len(made.Factors()), "factor"))
 }
 
-// writePart writes the table of a folder of the lake.
 func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows int, table []chunkio.TableColumn) error {
 	err := lake.MkdirAll(folder, 0o700)
 	var in *os.Root

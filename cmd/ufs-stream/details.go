@@ -13,17 +13,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// detailsFlag says where a selection's reports on every feature go: into its JSON, into a Parquet table, or
-// nowhere.
+// detailsFlag is the destination of the reports on every feature: all (in the JSON), none, a Parquet file, or auto.
 type detailsFlag struct{ target string }
 
 const (
 	detailsAuto = "auto"
 	detailsAll  = "all"
 	detailsNone = "none"
-	// maxFeaturesInJSON are beyond what anyone reads in a JSON: the reports on so many take 5 MB.
+	// maxFeaturesInJSON bounds the reports in the JSON with --details auto: at this number they take 5 MB.
 	maxFeaturesInJSON = 20_000
-	// maxLeftOutInJSON columns are named with their reason where the reports are not in the JSON.
+	// maxLeftOutInJSON bounds the list of columns left out, if the reports are not in the JSON.
 	maxLeftOutInJSON = 1000
 )
 
@@ -39,7 +38,8 @@ func (d *detailsFlag) checkTarget() error {
 	return stream.Usagef("--details %q: want auto, all, none or a FILE.parquet", d.target)
 }
 
-// moveReports writes the reports to their own file, and leaves out of s what is not to be in its JSON.
+// moveReports writes the reports to their own file if asked, and removes from s the reports that its JSON will not
+// hold.
 func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selection, format string) error {
 	if d.target == detailsAll || d.target == detailsAuto && len(s.Columns) <= maxFeaturesInJSON {
 		return nil
@@ -62,7 +62,7 @@ func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selecti
 	return nil
 }
 
-// writeDetails writes a row for each feature.
+// writeDetails writes a Parquet table with one row per feature.
 func writeDetails(w io.Writer, s *stream.Selection) error {
 	n := len(s.Columns)
 	name, nearest, column := make([]string, n), make([]string, n), make([]stream.Position, n)

@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// diffFlags are the flags of diff.
 type diffFlags struct {
 	requestFlags
 	output outputFlags
@@ -48,7 +47,7 @@ and which settings differ. Both may lie in object stores.
 	return cmd
 }
 
-// verdictFormats are the forms of what diff and check say.
+// verdictFormats lists the formats of diff, check and explain.
 func verdictFormats() []string { return []string{"table", "json"} }
 
 func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
@@ -74,7 +73,6 @@ func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {
 	})
 }
 
-// printDiff is the form for people. A list without entries is left out.
 func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 	side := func(s ufs.Side) string {
 		return fmt.Sprintf("%s, %d of %s features, %s rows, %s explained", s.Method, s.K, humanize.Comma(int64(s.Features)), humanize.Comma(s.RowsUsed), percentText(1-float64(s.Error)))
@@ -111,7 +109,6 @@ func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 	}
 }
 
-// printDataChanges says what changed in the data, if anything has.
 func printDataChanges(w *screen.Page, d ufs.DataShift) {
 	var said []string
 	counted := func(n int64, what string) {
@@ -135,7 +132,6 @@ func printDataChanges(w *screen.Page, d ufs.DataShift) {
 	}
 }
 
-// dashIfEmpty is a setting's value for people.
 func dashIfEmpty(value string) string {
 	if value == "" {
 		return "-"
@@ -143,7 +139,6 @@ func dashIfEmpty(value string) string {
 	return value
 }
 
-// truncateText cuts what a file of groups or costs held, which JSON has in full.
 func truncateText(text string) string {
 	const most = 80
 	if r := []rune(text); len(r) > most {

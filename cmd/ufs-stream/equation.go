@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// equationText writes a combination for people: total = a + 2·b − c + 3. Of ranks, which have no units, it is in
+// equationText writes a combination as total = a + 2·b − c + 3. A combination of ranks, which have no units, is in
 // standard deviations.
 func equationText(l ufs.LinearCombination) string {
 	var b strings.Builder

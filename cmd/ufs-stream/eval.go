@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// evalFlags are the flags of eval.
 type evalFlags struct {
 	requestFlags
 	eval       ufs.EvalRequest
@@ -137,13 +136,13 @@ func (c *cli) runEval(cmd *cobra.Command, args []string, o *evalFlags) error {
 	return e.Forget()
 }
 
-// readNamedSelections reads the files of --selection, each of which may have a name before it.
+// readNamedSelections reads the files of --selection, given as SEL.json or NAME=SEL.json.
 func readNamedSelections(ctx context.Context, args []string, output string, opt chunkio.FetchOptions) ([]ufs.NamedSelection, error) {
 	var list []ufs.NamedSelection
 	var paths []string
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
-		// The query of a URL has = as well.
+		// A = may also be part of a URL's query.
 		if _, err := os.Stat(arg); !named || err == nil || strings.ContainsRune(name, filepath.Separator) || strings.Contains(name, "://") {
 			name, path, named = "", arg, false
 		}

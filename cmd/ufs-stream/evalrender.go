@@ -21,7 +21,7 @@ func (c *cli) renderEvaluation(w io.Writer, e *stream.Evaluation, format string)
 	return renderPage(w, func(w *screen.Page) { printEvaluation(w, e) })
 }
 
-// writeEvaluationCSV writes a line for each result, in full precision; what is absent is empty.
+// writeEvaluationCSV writes one line per result, in full precision. Absent values are empty.
 func (c *cli) writeEvaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	head := []string{"name", "method", "k"}
 	for _, score := range new(stream.Evaluated).ClusterScores() {
@@ -61,7 +61,7 @@ func (c *cli) writeEvaluationCSV(w io.Writer, e *stream.Evaluation) error {
 	return c.writeCSV(w, head, rows)
 }
 
-// spreadPercent is "60.1 ± 1.2".
+// spreadPercent writes a spread as "60.1 ± 1.2".
 func spreadPercent(s *stream.Spread) string {
 	if s == nil {
 		return "-"
@@ -73,7 +73,6 @@ func spreadPercent(s *stream.Spread) string {
 	return text
 }
 
-// pValueText is a P for people.
 func pValueText(p stream.Number) string {
 	switch x := float64(p); {
 	case math.IsNaN(x):
@@ -85,7 +84,6 @@ func pValueText(p stream.Number) string {
 	}
 }
 
-// shareText is a share of 1 for people.
 func shareText(n stream.Number) string {
 	if math.IsNaN(float64(n)) {
 		return "-"

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// printEvaluation writes a block for each k, with all features at its foot.
+// printEvaluation prints a block for each k; the line of all features ends every block.
 func printEvaluation(w *screen.Page, r *stream.Evaluation) {
 	printEvaluationHeader(w, r)
 	var all *stream.Evaluated
@@ -44,7 +44,6 @@ func printEvaluation(w *screen.Page, r *stream.Evaluation) {
 	printTransfer(w, r.Transfer)
 }
 
-// printEvaluationHeader says what was done.
 func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 	rows := humanize.Comma(r.RowsUsed) + " rows"
 	if r.Sampled {
@@ -81,7 +80,6 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 	w.Printf("\nreconstruction error in scale %s\n", r.ReconstructionScale)
 }
 
-// printEvaluationBlock is the table of one k.
 func printEvaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.Evaluated) {
 	stability := false
 	for _, t := range block {
@@ -119,7 +117,7 @@ func printEvaluationBlock(w *screen.Page, r *stream.Evaluation, block []*stream.
 				row = append(row, spreadPercent(score.Spread))
 			}
 			p := ""
-			if t.PBest != nil && (star == "" || *t.PBest < 1) { // the best itself has none
+			if t.PBest != nil && (star == "" || *t.PBest < 1) { // the best result has no p
 				p = pValueText(*t.PBest)
 			}
 			row = append(row, p)

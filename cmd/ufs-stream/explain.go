@@ -18,7 +18,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// explainFlags are the flags of explain.
 type explainFlags struct {
 	requestFlags
 	selection string
@@ -60,7 +59,7 @@ that is called like a column write ./NAME.
 	return cmd
 }
 
-// hideSeed takes --seed out of the help of a verb with nothing random.
+// hideSeed hides --seed from the help of a verb without randomness.
 func hideSeed(fs *pflag.FlagSet) { fs.Lookup("seed").Hidden = true }
 
 func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) error {
@@ -100,7 +99,7 @@ func (c *cli) runExplain(cmd *cobra.Command, args []string, o *explainFlags) err
 	})
 }
 
-// splitColumnsAndInputs tells the columns of the selection among the arguments from inputs.
+// splitColumnsAndInputs separates the arguments that name columns of the selection from those that name input files.
 func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
 	known := make(map[string]bool)
 	for _, f := range s.Selected {
@@ -115,7 +114,7 @@ func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs 
 	for _, arg := range args {
 		_, err := os.Stat(arg)
 		input := err == nil || arg == "-" || place.IsURL(arg) || strings.HasPrefix(arg, "@") ||
-			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // emb[3] is a column
+			strings.ContainsAny(arg, "*?[") && place.Ext(arg) != "" // without an ending, brackets are part of a column name such as emb[3]
 		if known[arg] || !input {
 			columns = append(columns, arg)
 		} else {
@@ -125,7 +124,6 @@ func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs 
 	return columns, inputs
 }
 
-// printExplanation is the form for people: a paragraph a column.
 func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
 	w.Printf("%s of %s (scale %s)", countNoun(x.K, "feature"), x.Method, x.Scale)
 	if d := x.Data; d != nil {
@@ -149,7 +147,7 @@ func (c *cli) printExplanation(w *screen.Page, x *ufs.Explanation) {
 	printTransfer(w, x.Transfer)
 }
 
-// columnOutcome says what became of a column.
+// columnOutcome describes whether a column was kept, dropped or left out, and why.
 func columnOutcome(col ufs.ExplainedColumn) string {
 	switch col.State {
 	case ufs.StateKept:
@@ -188,10 +186,10 @@ func (c *cli) printStandsFor(w *screen.Page, col ufs.ExplainedColumn) {
 	w.Printf("  stands for %s: %s%s\n", countNoun(len(col.StandsFor), "dropped column"), strings.Join(names, ", "), andMoreText(len(col.StandsFor)-len(names)))
 }
 
-// maxNamesInLine is how many of a list a line shows without -v.
+// maxNamesInLine bounds the names listed in one line without -v.
 const maxNamesInLine = 5
 
-// shownIndices numbers those of a list that are shown.
+// shownIndices returns the indices of the entries of a list of n that one line shows.
 func (c *cli) shownIndices(n int) []int {
 	if !c.verbose {
 		n = min(n, maxNamesInLine)
@@ -210,7 +208,7 @@ func andMoreText(n int) string {
 	return fmt.Sprintf(" and %s more", humanize.Comma(int64(n)))
 }
 
-// printRelations says what a column has to do with the others.
+// printRelations prints how a column relates to the others: R², VIF, exact combinations, weights, nearest columns.
 func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
 	of := "the chosen features"

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// requestFlags are the flags that fill in a request. A verb adds the groups it knows.
+// requestFlags holds the flags that fill in a request. Each verb adds the groups of flags that it supports.
 type requestFlags struct {
 	req              ufs.Request
 	missing, onError choiceFlag
@@ -33,7 +33,7 @@ const whereUsage = "only rows for which `EXPR` is true: comparisons of columns a
 
 const unionUsage = "a column that a file lacks is null in its rows (else all files must have the same columns)"
 
-// addInputFlags adds what says what is read of the input and what a missing entry means.
+// addInputFlags adds the flags that choose rows, columns and the missing-value policy.
 func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	f.missing = newChoiceFlag(ufs.MissingPolicies()[0], ufs.MissingPolicies()...)
 	f.onError = newChoiceFlag("fail", "fail", "skip-file")
@@ -55,7 +55,6 @@ func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
 }
 
-// requireInputs wants INPUT where no plan file names it.
 func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
 	if f.req.Plan != "" {
 		return nil
@@ -63,18 +62,18 @@ func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
 	return program.AtLeastOne("INPUT")(cmd, args)
 }
 
-// addLakeFlags adds which version of a table is read, and how inputs in object stores are asked for.
+// addLakeFlags adds the flags for table versions, allowed places, text formats and object stores.
 func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 	f.version = -1
 	fs.Int64Var(&f.version, "version", -1, "version `N` of the Delta table (default: the newest)")
-	fs.Lookup("version").DefValue = "0" // which help does not show
+	fs.Lookup("version").DefValue = "0" // the help does not show a default of 0
 	fs.Var((*program.Moment)(&f.req.AsOf), "as-of", "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.StringArrayVar(&f.req.Allow, "allow", nil, "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)")
 	f.addTextFlags(fs)
 	f.addStoreFlags(fs)
 }
 
-// addTextFlags adds what overrules the guesses about inputs that are text.
+// addTextFlags adds the flags that override guesses about CSV and NDJSON.
 func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 	t := &f.req.Texts
 	f.header = newChoiceFlag("", "auto", "yes", "no")
@@ -84,21 +83,19 @@ func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: the `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones, which are those of pandas; an empty field is one always. With it they are missing in text too, and in NDJSON. Its numbers are missing values of features in every format")
 }
 
-// addStoreFlags adds how inputs in object stores are asked for.
 func (f *requestFlags) addStoreFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.req.Anonymous, "anonymous", false, "inputs in object stores are public: look for no credentials and sign no request for them")
 }
 
-// defaultMemory is the memory limit of all verbs.
+// defaultMemory is the default memory limit, in bytes, of all verbs.
 const defaultMemory = 2 << 30
 
-// addMemoryFlag adds the memory limit of a verb that reads results alone.
+// addMemoryFlag adds the memory limit of a verb that reads only results.
 func (f *requestFlags) addMemoryFlag(fs *pflag.FlagSet) {
 	f.memory = defaultMemory
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB")
 }
 
-// addLimitFlags adds the bounds of a run.
 func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
@@ -106,8 +103,8 @@ func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and without -k, too little to tell how many are worth keeping means 50; the output says so)")
 }
 
-// addMethodFlags adds what is selected and how: the options that the methods declare. Options
-// of one name are one flag.
+// addMethodFlags adds the flags for the method, the number of features and the scale, and one flag for each option
+// that a method declares.
 func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	all := methods.All()
 	taking := func(takes func(method.Takes) bool) string {
@@ -116,7 +113,7 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	q := &f.req
 	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
 	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
-	fs.Lookup("k").DefValue = "0" // which help does not show
+	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
 	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
 	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
@@ -127,36 +124,31 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	addOptionFlags(fs, q.Options, all)
 }
 
-// addStabilityFlag adds whether the statistics of hash shards are kept apart.
 func (f *requestFlags) addStabilityFlag(fs *pflag.FlagSet) {
 	fs.Var((*shardCountFlag)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics, and time for 20 further selections from them")
 	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
-// addSketchFlag adds whether the Gram matrix is estimated.
 func (f *requestFlags) addSketchFlag(fs *pflag.FlagSet) {
 	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, where the Gram matrix is too large: estimate it by a sketch of `ROWS` rows, of as many as put an entry off by a share (as 2%), or auto (2,048 rows); what is estimated is said")
 }
 
-// addPassesFlag adds how often the input may be read beside a sketch.
 func (f *requestFlags) addPassesFlag(fs *pflag.FlagSet) {
 	fs.IntVar(&f.req.Reads, "passes", 0, "greedy with --sketch: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice")
-	fs.Lookup("passes").DefValue = "0" // which help does not show
+	fs.Lookup("passes").DefValue = "0" // the help does not show a default of 0
 }
 
-// addScratchFlags adds where scratch files go.
 func (f *requestFlags) addScratchFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and where the rows that a method iterates over do not fit into memory, unless --checkpoint names a folder (default: the system's)")
 	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, copies of objects among it, as 100GiB (default: no bound)")
 }
 
-// addCheckpointFlags adds where the state of a long pass is kept.
 func (f *requestFlags) addCheckpointFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto: in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
 	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves, at least; they take no more than 2 % of the run")
 }
 
-// buildRequest is what the flags ask of the inputs; the result will go to output.
+// buildRequest checks the flags and builds the request from them. The result will be written to output.
 func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string, output string) (ufs.Request, error) {
 	q, isSet := f.req, cmd.Flags().Changed
 	switch {
@@ -179,7 +171,7 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 		return q, err
 	}
 	q.Inputs, q.Output, q.Stdin = inputs, output, c.in
-	if !isSet("method") { // a plan may have settled it
+	if !isSet("method") { // the plan may name a method
 		q.Method = ""
 	}
 	if isSet("missing") {
@@ -195,7 +187,7 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 		q.Version = &f.version
 	}
 	q.Texts.Header = f.header.value
-	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then an empty field alone is missing
+	if cmd.Flags().Changed("null-values") && len(q.Texts.Nulls) == 0 { // then only an empty field is missing
 		q.Texts.Nulls = []string{""}
 	}
 	q.SkipBad = f.onError.value == "skip-file"
@@ -206,7 +198,7 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 	return q, nil
 }
 
-// defaultScalesText says which scale is whose default, the most common one first.
+// defaultScalesText lists the default scale of each method, the most common scale first.
 func defaultScalesText(all []method.Spec) string {
 	var scales []string
 	of := make(map[string][]string)
@@ -228,14 +220,13 @@ func defaultScalesText(all []method.Spec) string {
 	return text
 }
 
-// optionFlag is a flag for the option of one name that methods have.
+// optionFlag is the flag of a method option. Several methods may have an option of that name.
 type optionFlag struct {
-	option   *method.Option // of the first of them
+	option   *method.Option // as declared by the first method that has it
 	settings method.Settings
 }
 
-// addOptionFlags adds a flag for every option that one of the methods has; what the
-// user sets goes to settings.
+// addOptionFlags adds a flag for every option that a method has. The values go to settings.
 func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
 	flags := make(map[string]*pflag.Flag)
 	usages := make(map[string][]optionUsage)
@@ -258,7 +249,7 @@ func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Sp
 	}
 	for name, f := range flags {
 		for i, u := range usages[name] {
-			if i > 0 { // the name of the value is said once
+			if i > 0 { // name the flag's value only once
 				f.Usage += "; "
 				u.text = strings.ReplaceAll(u.text, "`", "")
 			}
@@ -270,13 +261,12 @@ func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Sp
 	}
 }
 
-// optionUsage is what some methods say of an option.
+// optionUsage is a usage text, and the methods that describe the option by it.
 type optionUsage struct {
 	methods []string
 	text    string
 }
 
-// String, Set and Type implement pflag.Value.
 func (f *optionFlag) String() string {
 	if f.option == nil {
 		return ""
@@ -294,10 +284,9 @@ func (f *optionFlag) Set(s string) error {
 
 func (f *optionFlag) Type() string { return f.option.Type }
 
-// featureCountFlag is the flag of how many features to select of a request: a number, or auto.
+// featureCountFlag is -k: the number of features to select, or auto. It sets K and AutoK of the request.
 type featureCountFlag ufs.Request
 
-// String, Set and Type implement pflag.Value.
 func (n *featureCountFlag) String() string {
 	if n.AutoK {
 		return "auto"
@@ -316,7 +305,7 @@ func (n *featureCountFlag) Set(s string) error {
 
 func (n *featureCountFlag) Type() string { return "number" }
 
-// countListFlag is a flag of one whole number above 0 or several.
+// countListFlag is a flag of one or more whole numbers above 0, separated by commas.
 type countListFlag []int
 
 func (n *countListFlag) Type() string { return "NUMBERS" }
@@ -339,12 +328,11 @@ func (n *countListFlag) Set(s string) error {
 	return nil
 }
 
-// shardCountFlag is a flag of a number of hash shards, which the flag alone leaves open.
+// shardCountFlag is a number of hash shards. The flag without a value leaves the number open.
 type shardCountFlag int
 
 const anyShards = "auto"
 
-// String, Set and Type implement pflag.Value.
 func (n *shardCountFlag) String() string {
 	switch *n {
 	case 0:
@@ -368,8 +356,8 @@ func (n *shardCountFlag) Set(s string) error {
 	return nil
 }
 
-// strayNumber is an input that is no file but a number, as pflag leaves one that stands
-// after a space behind a flag whose value may be absent.
+// strayNumber returns an argument that is a number and no file. For --stability 8, pflag leaves the 8 among the
+// inputs, because the flag's value is optional.
 func strayNumber(inputs []string) string {
 	for _, in := range inputs {
 		if _, err := strconv.Atoi(in); err == nil {
@@ -391,7 +379,6 @@ type choiceFlag struct {
 
 func newChoiceFlag(value string, allowed ...string) choiceFlag { return choiceFlag{value, allowed} }
 
-// String, Set and Type implement pflag.Value.
 func (c *choiceFlag) String() string { return c.value }
 
 func (c *choiceFlag) Set(s string) error {
@@ -404,7 +391,7 @@ func (c *choiceFlag) Set(s string) error {
 
 func (c *choiceFlag) Type() string { return "name" }
 
-// boundMemory keeps the process within so many bytes until the command ends.
+// boundMemory sets the memory limit of the process until the command ends.
 func boundMemory(c *cli, limit int64) {
 	c.restoreMemory()
 	c.restoreMemory = ufs.Bound(limit)

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// newGuide is the topic of help on methods: what they say of themselves.
+// newGuide returns the help topic about methods, which quotes the methods' own descriptions.
 func newGuide() *cobra.Command {
 	return &cobra.Command{
 		Use:   "methods",
@@ -19,7 +19,7 @@ func newGuide() *cobra.Command {
 	}
 }
 
-// methodKind is what methods of one kind take before they choose.
+// methodKind is a section of the guide: methods that work from the same statistics.
 type methodKind struct {
 	from  method.From
 	title string
@@ -58,7 +58,6 @@ compares where it can, and warns.
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// writeMethodGuide says of a method what it is, when to take it, and what to know of it.
 func writeMethodGuide(b *strings.Builder, s method.Spec) {
 	fmt.Fprintf(b, "\n  %s: %s\n", s.Name, s.About)
 	for _, part := range []struct{ what, text string }{{"when", s.Guide.When}, {"time", s.Guide.Time}, {"but", s.Guide.Caution}} {

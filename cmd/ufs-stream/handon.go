@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// recipeFlags say how a query is written.
+// recipeFlags choose how a query is written.
 type recipeFlags struct{ dialect, table string }
 
 func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
@@ -26,7 +26,7 @@ func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&h.table, "from", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
 }
 
-// checkFormat refuses what does not go with the format.
+// checkFormat refuses the flags if format is not sql, and unknown dialects.
 func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	for _, flag := range []string{"dialect", "from"} {
 		if fs.Changed(flag) && format != "sql" {
@@ -36,15 +36,15 @@ func (h *recipeFlags) checkFormat(fs *pflag.FlagSet, format string) error {
 	return recipe.CheckDialect(h.dialect)
 }
 
-// isRecipeFormat reports whether a format is one for other tools.
+// isRecipeFormat reports whether a format is a text for other tools (sql, py, yaml), not data.
 func isRecipeFormat(format string) bool { return slices.Contains(recipe.Formats(), format) }
 
-// readsFiles reports whether the format is a query that reads the files by itself.
+// readsFiles reports whether the format is a query that names the files to read.
 func (h *recipeFlags) readsFiles(format string) bool {
 	return recipe.ReadsFiles(format, h.dialect, h.table)
 }
 
-// checkInputs refuses, before any work, inputs whose names tell that a query cannot read them.
+// checkInputs refuses, before any work, inputs whose names show that a query cannot read them.
 func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	if !h.readsFiles(format) {
 		return nil
@@ -59,7 +59,7 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 		switch {
 		case in == "-":
 			form = recipe.StandardInput
-		case !known || place.IsFolder(in): // its bytes will tell
+		case !known || place.IsFolder(in): // only its bytes can show its format
 			form = "Parquet"
 		}
 		if err := recipe.CheckDuckDB(in, form, ""); err != nil {
@@ -69,8 +69,8 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// newRecipe is a selection for other tools. at says where its columns lie; inputs are the arguments that
-// the files came from, or none.
+// newRecipe describes a selection for other tools, given where its columns lie. inputs are the arguments that named
+// the files, or empty.
 func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {
@@ -79,16 +79,16 @@ func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs
 		}
 		r.Columns = append(r.Columns, recipe.Column{Name: c.Name, Path: c.Path, Element: c.Element, Key: c.Key})
 	}
-	if at.Table == nil { // whose files are of one version
+	if at.Table == nil { // the files of a table belong to one version; a glob would read others
 		r.Glob = duckdbGlob(inputs, at.Files)
 		r.Sources, r.Form, r.Hive = sourcesAndForm(inputs, at.Files)
 	}
 	return r, nil
 }
 
-// locateColumns finds where the columns of a new selection lie. A query that reads the files (reads) needs all that they tell;
-// for others their names suffice, unless these leave it open: a dot may be of a name or of a struct, and brackets are
-// of a list. Statistics (q.Stats) name their input, which is read only if they may name it.
+// locateColumns finds where the columns of a new selection lie. A query that reads the files (reads) needs their full
+// location. For other formats the names suffice, unless they are ambiguous: a dot may belong to a name or to a
+// struct, and brackets to a list. Statistics (q.Stats) name their input, which is read only if --allow permits it.
 func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, reads bool) (*chunkio.Located, error) {
 	at := &chunkio.Located{Table: s.Table}
 	for _, in := range s.Inputs {
@@ -132,7 +132,7 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	return nil, e
 }
 
-// recordedInputs are the files or the table that a selection was made of, as arguments.
+// recordedInputs returns the files, or the table, that a selection was made from, as arguments.
 func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	var list []string
 	switch {
@@ -159,7 +159,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 				return nil, err
 			}
 		}
-		if list[i] = input; strings.HasPrefix(input, "@") { // a file of that name, and no list
+		if list[i] = input; strings.HasPrefix(input, "@") { // a file with that name; a list would have no ./
 			list[i] = "./" + input
 		}
 		if s.Table != nil {
@@ -169,12 +169,12 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	return list, nil
 }
 
-// writeRecipe writes a selection for other tools.
 func (c *cli) writeRecipe(ctx context.Context, path, format string, r *recipe.Recipe) error {
 	return c.writeOutput(ctx, path, func(w io.Writer) error { return r.Write(w, format) })
 }
 
-// sourcesAndForm are the places of files as DuckDB and Python take them: folders and globs stay what they are.
+// sourcesAndForm returns the files as DuckDB and Python take them. Folders and globs among the inputs stay
+// unexpanded.
 func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hive bool) {
 	if len(files) == 0 {
 		return nil, "", false
@@ -205,7 +205,7 @@ func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hi
 	return list, form, hive
 }
 
-// sourceOfArgument is an argument that needs not be expanded.
+// sourceOfArgument returns an argument as one source, and false if it must be expanded into files.
 func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	if place.IsURL(in) || strings.HasPrefix(in, "@") {
 		return "", false
@@ -223,8 +223,8 @@ func sourceOfArgument(in string, form recipe.Form) (string, bool) {
 	return local, !strings.ContainsAny(local, `{[\`)
 }
 
-// duckdbGlob is the glob of DuckDB for the one folder, or glob, of Parquet files that the input was, if it means exactly
-// these files: other files there were not read, and a query is not to read them either.
+// duckdbGlob returns DuckDB's glob for an input that is one folder or glob of Parquet files, or empty if the glob
+// would match other files: those were not read, and the query must not read them either.
 func duckdbGlob(inputs, files []string) string {
 	if len(inputs) != 1 {
 		return ""
@@ -240,7 +240,7 @@ func duckdbGlob(inputs, files []string) string {
 			switch {
 			case err != nil:
 				return err
-			case entry.Type()&fs.ModeSymlink != 0: // which DuckDB may follow or not
+			case entry.Type()&fs.ModeSymlink != 0: // DuckDB may or may not follow it
 				return fs.ErrInvalid
 			case !entry.IsDir() && strings.HasSuffix(path, ".parquet"):
 				found = append(found, path)
@@ -257,7 +257,7 @@ func duckdbGlob(inputs, files []string) string {
 	return glob
 }
 
-// plainSource is a file, whose name is no glob.
+// plainSource writes one file, with the special characters of globs escaped.
 func plainSource(file string) string {
 	if place.IsURL(file) {
 		return urlForTools(file)
@@ -265,7 +265,7 @@ func plainSource(file string) string {
 	return escapeGlob(file)
 }
 
-// urlForTools is a URL as others spell it: a bucket's without our query, Azure's as az://.
+// urlForTools rewrites a URL for other tools: without our query, and with az:// for Azure.
 func urlForTools(url string) string {
 	if !place.IsURL(url) || strings.HasPrefix(url, "http") {
 		return place.Name(url)
@@ -277,12 +277,12 @@ func urlForTools(url string) string {
 	return url
 }
 
-// escapeGlob makes of a path a glob that means it alone.
+// escapeGlob returns a glob that matches only this path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }
 
-// formByName tells the form of a file by its name; what has another ending, or none, is Parquet.
+// formByName guesses a file's format from its ending. A file with another ending, or none, counts as Parquet.
 func formByName(file string) recipe.Form {
 	base := strings.ToLower(place.Base(file))
 	for _, packed := range []string{".gz", ".zst"} {
@@ -303,7 +303,7 @@ func formByName(file string) recipe.Form {
 	return recipe.Parquet
 }
 
-// isHivePath reports whether a folder of the path is a partition, key=value.
+// isHivePath reports whether a folder of the path has the form key=value of a partition.
 func isHivePath(file string) bool {
 	folders := strings.Split(file, "/")
 	return slices.ContainsFunc(folders[:len(folders)-1], func(f string) bool { return strings.Index(f, "=") > 0 })

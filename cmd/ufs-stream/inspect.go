@@ -134,7 +134,7 @@ func printInspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 			w.Printf("  and %d more files; -v lists them\n", len(s.Inputs)-i)
 			break
 		}
-		if s.Rows == nil { // only the schema of a stream was read
+		if s.Rows == nil { // for a stream only the schema was read
 			continue
 		}
 		w.Printf("  %s: %s rows, %s\n", in.Path, humanize.Comma(in.Rows), humanize.IBytes(uint64(in.Bytes)))
@@ -151,7 +151,6 @@ func printInspectionHead(w *screen.Page, s *ufs.Inspection, verbose bool) {
 	w.Printf("\n")
 }
 
-// countText is a number of entries; "?" where it is not known.
 func countText(n *int64) string {
 	if n == nil {
 		return "?"
@@ -163,7 +162,7 @@ func rangeEndText(n *stream.Number) string {
 	if n == nil {
 		return ""
 	}
-	// Whole numbers stay whole: 1e+12 for an identifier's ends would say nothing.
+	// Write whole numbers in full: the range of an identifier as 1e+12 would be useless.
 	if x := float64(*n); x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}

@@ -11,12 +11,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// maxUnfoldedColumns is the number of columns above which a table for reading has a line for those alike
-// in place of one for each: nobody reads a million lines.
+// maxUnfoldedColumns bounds the lines for people: above it, columns of the same type and use share a line.
 const maxUnfoldedColumns = 1000
 
-// foldColumns makes one of all columns of the same type and use, in the order of the first of
-// each: named by the first and the last, with the sums of the counts and the ends of the ranges.
+// foldColumns merges all columns of the same type and use into one entry. Its name is that of the first and the last
+// column, its counts are sums, and its range covers all of them. Entries keep the order of their first columns.
 func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	type kind struct {
 		typ, why string
@@ -30,7 +29,7 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	var groups []*group
 	of := map[kind]*group{}
 	for _, col := range columns {
-		why, _, _ := strings.Cut(col.Why, " (") // the value of a constant column
+		why, _, _ := strings.Cut(col.Why, " (") // cuts off the value of a constant column
 		k := kind{col.Type, why, col.Used}
 		g := of[k]
 		if g == nil {
@@ -60,7 +59,8 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 	return folded
 }
 
-// sumIfKnown is a new number: what it adds up is the inspection's own. It is unknown where one is.
+// sumIfKnown returns a + b as a new number, so that the inspection's own stays unchanged, or nil if either is
+// unknown.
 func sumIfKnown(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return nil
@@ -69,7 +69,7 @@ func sumIfKnown(a, b *int64) *int64 {
 	return &sum
 }
 
-// outerEnd is the one of two ends that lies further out; a column without entries has none.
+// outerEnd returns the outer one of two ends of a range. A column without entries has none.
 func outerEnd(a, b *stream.Number, beyond func(a, b stream.Number) bool) *stream.Number {
 	if a == nil || b != nil && beyond(*b, *a) {
 		return b

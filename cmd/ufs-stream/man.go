@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// newMan writes the manual pages, for packages: cobra's own writer of them would link three modules
-// more, to make of Markdown what is short in roff.
+// newMan returns the verb that writes the manual pages, for packages. It writes roff itself: cobra's writer goes
+// through Markdown and would link three more modules.
 func newMan(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -46,11 +46,11 @@ func newMan(c *cli) *cobra.Command {
 	}
 }
 
-// manPageName is "ufs-stream-select".
+// manPageName is "ufs-stream-select" for the verb select.
 func manPageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that a release can
-// be made again.
+// writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that builds are
+// reproducible.
 func writeManPage(w io.Writer, cmd *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q\n", strings.ToUpper(manPageName(cmd)), "ufs-stream "+versionText())
@@ -87,7 +87,6 @@ func writeManPage(w io.Writer, cmd *cobra.Command) error {
 	return err
 }
 
-// writeManFlag writes a flag, what it takes, and what it does.
 func writeManFlag(b *strings.Builder, f *pflag.Flag) {
 	if f == nil {
 		return
@@ -103,7 +102,7 @@ func writeManFlag(b *strings.Builder, f *pflag.Flag) {
 	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", escapeRoff(name), escapeRoff(value), escapeRoff(usage))
 }
 
-// escapeRoff is text without what troff would take for its own.
+// escapeRoff escapes the characters that are special in roff.
 func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(text)
 	lines := strings.Split(text, "\n")

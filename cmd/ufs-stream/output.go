@@ -22,7 +22,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outputFlags say where a result goes and in which form.
 type outputFlags struct {
 	format string
 	path   string
@@ -34,8 +33,8 @@ func (f *outputFlags) addFlags(fs *pflag.FlagSet, formats ...string) {
 	fs.StringVarP(&f.path, "output", "o", "", "write the result to `FILE`, or an object (s3://, gs://, azblob://), at once and whole (default: standard output)")
 }
 
-// resolveFormat settles the format, which must be one of formats, and finds out before
-// the work begins whether the output can be written.
+// resolveFormat determines the format, which must be one of formats, and checks before the work begins that the
+// output can be written.
 func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) error {
 	if f.format == "" {
 		f.format = "table"
@@ -53,7 +52,7 @@ func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) erro
 	return atomicfile.CanWrite(ctx, f.path)
 }
 
-// writeOutput is put for the output of a verb: it says what that has replaced.
+// writeOutput renders the output of a verb and reports the file that it replaced, if any.
 func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Writer) error) error {
 	said := c.replacementReport(path)
 	err := c.renderTo(ctx, path, render)
@@ -63,8 +62,8 @@ func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Write
 	return err
 }
 
-// replacementReport looks at what stands at the place of an output, and returns what says that it was
-// replaced. Of objects it says nothing: their stores keep versions, and asking is a request.
+// replacementReport looks for a file at an output's path and returns a function that reports its replacement. Objects
+// are not reported: their stores keep versions, and checking costs a request.
 func (c *cli) replacementReport(path string) (said func()) {
 	local, err := place.Local(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
@@ -79,8 +78,8 @@ func (c *cli) replacementReport(path string) (said func()) {
 	}
 }
 
-// renderTo hands render the output: the file or object at path, which appears whole or not at
-// all; a device or pipe there; or standard output for "" and "-".
+// renderTo passes to render the output at path: a file or object, which appears whole or not at all; a device or
+// pipe; or standard output for "" and "-".
 func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		if err := render(c.out); err != nil {
@@ -94,7 +93,7 @@ func (c *cli) renderTo(ctx context.Context, path string, render func(io.Writer) 
 	return renderToFile(ctx, path, render)
 }
 
-// renderToFile is put for a name that no user has given: a pipe or device there is refused.
+// renderToFile renders to a path that no user has given, so a pipe or device there is refused.
 func renderToFile(ctx context.Context, path string, render func(io.Writer) error) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -127,7 +126,7 @@ func renderToDevice(ctx context.Context, path string, render func(io.Writer) err
 	return w.Err()
 }
 
-// writeJSON writes v indented, as Selection.Encode does.
+// writeJSON writes v with the same indentation as Selection.Encode.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -135,21 +134,20 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// renderPage writes what show puts on a page.
+// renderPage calls show with a page on w, and returns the page's first write error.
 func renderPage(w io.Writer, show func(*screen.Page)) error {
 	p := screen.NewPage(w)
 	show(p)
 	return p.Err()
 }
 
-// printResult writes a line or more of a result for people to standard output.
+// printResult prints lines of a result to standard output.
 func (c *cli) printResult(format string, args ...any) error {
 	return renderPage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
 }
 
-// writeCSV writes head and rows as RFC 4180 CSV. It is for programs, so names stay what they are: an
-// apostrophe before those that a spreadsheet takes for formulas would make other names of them. That
-// there are such names is said instead.
+// writeCSV writes head and rows as RFC 4180 CSV. Programs read it, so names stay unchanged: an apostrophe before a
+// name that a spreadsheet takes for a formula would change the name. writeCSV warns about such names instead.
 func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	to := csv.NewWriter(w)
 	if err := to.Write(head); err != nil {
@@ -164,7 +162,7 @@ func (c *cli) writeCSV(w io.Writer, head []string, rows [][]string) error {
 	return to.WriteAll(rows)
 }
 
-// isFormula reports whether a spreadsheet may take a cell for a formula that is no number.
+// isFormula reports whether a spreadsheet may take a cell for a formula. Numbers with a sign are none.
 func isFormula(cell string) bool {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return false

@@ -88,7 +88,6 @@ func (c *cli) runPath(cmd *cobra.Command, args []string, o *selectFlags) error {
 	return unconverged
 }
 
-// renderCurve writes p in a format.
 func (c *cli) renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	groups := slices.ContainsFunc(p.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
 	priced := len(p.Points) > 0 && p.Points[0].Cost != nil
@@ -119,7 +118,6 @@ func (c *cli) renderCurve(w io.Writer, p *stream.Curve, format string) error {
 	return renderPage(w, func(w *screen.Page) { printCurve(w, p, groups, priced) })
 }
 
-// printCurve is the form for people.
 func printCurve(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	w.Printf("%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
@@ -156,7 +154,7 @@ func printCurve(w *screen.Page, p *stream.Curve, groups, priced bool) {
 	printTransfer(w, p.Transfer)
 }
 
-// printSizeRules says what the rules say of how many features to keep.
+// printSizeRules prints how many features each rule would keep, and the recommended number.
 func printSizeRules(w *screen.Page, s *stream.Size, groups bool) {
 	if s == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// secondWeightFlag is the flag of the weight that g varies beside alpha.
+// secondWeightFlag returns the flag of the second weight that g varies, next to alpha.
 func secondWeightFlag(g *stream.Grid) string {
 	for _, t := range g.Settings {
 		if t.Beta != nil {
@@ -27,10 +27,8 @@ func secondWeight(t stream.GridSetting) stream.Number {
 	return v
 }
 
-// hasCosts says that the settings have costs.
 func hasCosts(g *stream.Grid) bool { return len(g.Settings) > 0 && g.Settings[0].Cost != nil }
 
-// renderGrid writes g in a format.
 func (c *cli) renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	n := len(g.Settings)
 	second, priced := secondWeightFlag(g), hasCosts(g)
@@ -57,7 +55,6 @@ func (c *cli) renderGrid(w io.Writer, g *stream.Grid, format string) error {
 	return renderPage(w, func(w *screen.Page) { printGrid(w, g) })
 }
 
-// printGrid is the form for people.
 func printGrid(w *screen.Page, g *stream.Grid) {
 	n := len(g.Settings)
 	second, priced := secondWeightFlag(g), hasCosts(g)
@@ -92,7 +89,7 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 	printTransfer(w, g.Transfer)
 }
 
-// settingFlags are those that ask select for setting t.
+// settingFlags returns the flags that select setting t in the verb select.
 func settingFlags(t stream.GridSetting) string {
 	if t.Flags != "" {
 		return t.Flags
@@ -111,7 +108,7 @@ func settingFlags(t stream.GridSetting) string {
 	return strings.Join(at, " ")
 }
 
-// writeGridParquet writes g as a Parquet table with the columns of csv.
+// writeGridParquet writes g as a Parquet table with the same columns as the CSV.
 func writeGridParquet(w io.Writer, g *stream.Grid) error {
 	n := len(g.Settings)
 	alpha, second, objective, agreement := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

@@ -94,7 +94,7 @@ func (c *cli) runPlan(cmd *cobra.Command, args []string, o *selectFlags, m *mach
 	})
 }
 
-// writePlan writes a plan file, and says what to do with it.
+// writePlan writes a plan file and prints how to use it.
 func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 	said := c.replacementReport(q.Output)
 	p, err := ufs.WritePlan(ctx, q)
@@ -116,7 +116,6 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 
 func roundUpToMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-// printForecast is the form for people.
 func printForecast(w *screen.Page, f *ufs.Forecast) {
 	rows := "unknown rows"
 	if f.Rows >= 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// machinesFlags ask plan for an estimate of how long many machines take.
+// machinesFlags are the flags by which plan estimates the time on many machines.
 type machinesFlags struct{ ufs.Machines }
 
 func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
@@ -23,7 +23,7 @@ func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 }
 
-// firstGivenFlag is the first of the flags that is given; empty where none is.
+// firstGivenFlag returns the first of these flags that is set, or empty if none is.
 func (m *machinesFlags) firstGivenFlag(cmd *cobra.Command) string {
 	for _, name := range []string{"machines", "cores", "rates"} {
 		if cmd.Flags().Changed(name) {
@@ -33,7 +33,6 @@ func (m *machinesFlags) firstGivenFlag(cmd *cobra.Command) string {
 	return ""
 }
 
-// rejectForPlanFile refuses an estimate beside a plan file, which has none.
 func (m *machinesFlags) rejectForPlanFile(cmd *cobra.Command) error {
 	if name := m.firstGivenFlag(cmd); name != "" {
 		return stream.Usagef("%v is for an estimate on the screen or as {format} json, which a plan file does not hold; give {o} JOB.plan.json without it", stream.Option(name))
@@ -41,7 +40,7 @@ func (m *machinesFlags) rejectForPlanFile(cmd *cobra.Command) error {
 	return nil
 }
 
-// estimateMachines adds the machines to f, where they are asked for.
+// estimateMachines adds the estimate to f if any of the flags is set.
 func (m *machinesFlags) estimateMachines(cmd *cobra.Command, f *ufs.Forecast) error {
 	if m.firstGivenFlag(cmd) == "" {
 		return nil
@@ -49,7 +48,6 @@ func (m *machinesFlags) estimateMachines(cmd *cobra.Command, f *ufs.Forecast) er
 	return f.OnMachines(m.Machines)
 }
 
-// printMachines is the form for people, below that of the forecast.
 func printMachines(w *screen.Page, m *ufs.MachinesForecast) {
 	rounds := "one round of scan and merge"
 	if m.Rounds > 1 {
@@ -83,7 +81,7 @@ func printMachines(w *screen.Page, m *ufs.MachinesForecast) {
 	}
 }
 
-// durationText is a time for people, two or three digits of it.
+// durationText writes a time in the largest unit that gives 2 or more.
 func durationText(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64

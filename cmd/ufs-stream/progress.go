@@ -19,24 +19,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// snapshot is the state of a pass at one moment, and a line of --progress json.
+// snapshot is the state of a pass at one moment, and one line of --progress json.
 type snapshot struct {
-	Event   string  `json:"event"` // "progress", and "pass" when the last pass ends
+	Event   string  `json:"event"` // "progress", or "pass" at the end of the last pass
 	What    string  `json:"what"`
 	Pass    int     `json:"pass"`
-	Passes  int     `json:"passes"` // at least; 0 unknown
+	Passes  int     `json:"passes"` // lower bound; 0 if unknown
 	Most    int     `json:"passes_most"`
 	Rows    int64   `json:"rows"`
-	Total   int64   `json:"rows_total"` // -1 unknown, and while a pass that has read all rows is not done
+	Total   int64   `json:"rows_total"` // -1 if unknown, and after all rows are read until the pass ends
 	Bytes   int64   `json:"bytes"`
 	Elapsed float64 `json:"elapsed_s"`
 	Rate    float64 `json:"rows_per_s"`
-	ETA     float64 `json:"eta_s"` // of the pass; -1 unknown
+	ETA     float64 `json:"eta_s"` // of the pass; -1 if unknown
 
-	*stream.Transfer // of the pass; nil where nothing was fetched
+	*stream.Transfer // of the pass; nil if nothing was fetched
 }
 
-// progressLine is the snapshot in words.
 func (s snapshot) progressLine() string {
 	of, eta := "", ""
 	if s.Passes > 0 {
@@ -56,14 +55,14 @@ func (s snapshot) progressLine() string {
 		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
 }
 
-// progressPrinter shows snapshots; close ends it.
+// progressPrinter shows snapshots every interval until close.
 type progressPrinter interface {
 	interval() time.Duration
 	show(snapshot)
 	close()
 }
 
-// passClock knows the pass under way and what the meter stood at when it began.
+// passClock holds the current pass and the state of the meter at its start.
 type passClock struct {
 	mu          sync.Mutex
 	pass        ufs.Progress
@@ -73,7 +72,7 @@ type passClock struct {
 	fetched     *stream.Transfer
 }
 
-// setPhase begins another pass, or says something else of the one under way.
+// setPhase starts another pass, or updates the description of the current one.
 func (t *passClock) setPhase(p ufs.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +100,7 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 		s.Rate = float64(s.Rows) / s.Elapsed
 	}
 	switch {
-	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and work goes on
+	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still works on them
 		s.What += ": finishing"
 		s.Total = -1
 	case s.Rate > 0 && s.Total >= s.Rows:
@@ -110,8 +109,8 @@ func (t *passClock) takeSnapshot(event string) snapshot {
 	return s
 }
 
-// progressReporter shows the progress of a run, read from the meter: a phase from its first
-// report until the one that says Done, when no goroutine of it is left.
+// progressReporter returns a function that shows the progress of a run, read from the meter. It shows a phase from
+// its first report until the report with Done, and then all its goroutines have ended.
 func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock
@@ -142,7 +141,7 @@ func (c *cli) progressReporter(m *stream.Meter) func(ufs.Progress) {
 	}
 }
 
-// refreshPrinter shows the clock now and then until done is closed.
+// refreshPrinter shows the clock at every interval until done is closed.
 func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}, ended func()) {
 	defer ended()
 	tick := time.NewTicker(show.interval())
@@ -157,7 +156,7 @@ func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}
 	}
 }
 
-// newPrinter is the printer that --progress, -q and the terminal ask for, or nil.
+// newPrinter returns the printer chosen by --progress, -q and the terminal, or nil for none.
 func (c *cli) newPrinter(p ufs.Progress) progressPrinter {
 	mode := c.progress.value
 	if mode == "auto" {
@@ -185,16 +184,16 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// jsonPrinter writes one object a line, for programs.
+// jsonPrinter writes one JSON object per line, for programs.
 type jsonPrinter struct{ enc *json.Encoder }
 
 func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
 func (p jsonPrinter) close()                  {}
 
-// show drops write errors: a run does not end because nobody listens to its progress.
+// show ignores write errors: a run goes on if nobody reads its progress.
 func (p jsonPrinter) show(s snapshot) { _ = p.enc.Encode(s) }
 
-// linePrinter writes a plain line now and then, for terminals without animation.
+// linePrinter writes a plain line at every interval, for terminals without animation.
 type linePrinter struct{ w *screen.Page }
 
 func (p linePrinter) interval() time.Duration { return 10 * time.Second }
@@ -208,11 +207,11 @@ type barPrinter struct {
 	text      *lineText
 }
 
-// lineText is the bar's text: set by the tracker, drawn by the bar's goroutine.
+// lineText is the bar's text. The printer sets it, and the bar's goroutine draws it.
 type lineText struct {
 	mu    sync.Mutex
 	s     string
-	total int64 // rows of the bar, which its printer alone looks at
+	total int64 // rows of the bar; only the printer uses it
 }
 
 func (t *lineText) setText(s string) {
@@ -249,10 +248,10 @@ func (p barPrinter) show(s snapshot) {
 	p.bar.SetCurrent(min(s.Rows, maxBarPercent*p.text.total/100))
 }
 
-// maxBarPercent is how far the bar goes: what is done has none.
+// maxBarPercent is the longest bar shown: at the end of a pass the bar is removed.
 const maxBarPercent = 99
 
-// close takes the bar off the terminal and waits for its goroutines.
+// close removes the bar from the terminal and waits for its goroutines.
 func (p barPrinter) close() {
 	p.bar.Abort(true)
 	p.container.Wait()

@@ -14,7 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// redundancyFlags are the flags of redundancy.
 type redundancyFlags struct {
 	requestFlags
 	redundancy ufs.RedundancyRequest
@@ -91,7 +90,7 @@ func (c *cli) runRedundancy(cmd *cobra.Command, args []string, o *redundancyFlag
 	})
 }
 
-// writeRedundancyCSV has a row a column, cluster by cluster.
+// writeRedundancyCSV writes one row per column, cluster by cluster.
 func (c *cli) writeRedundancyCSV(w io.Writer, r *ufs.Redundant) error {
 	drops, copies := make(map[string]ufs.AlikeDrop), make(map[string]string)
 	for _, d := range r.Dropped {
@@ -123,7 +122,6 @@ func (c *cli) writeRedundancyCSV(w io.Writer, r *ufs.Redundant) error {
 	return c.writeCSV(w, []string{"name", "cluster", "size", "representative", "r2_own", "r2_next", "ratio", "vif", "kept", "dropped_for", "correlation", "copy_of"}, rows)
 }
 
-// printRedundancy is the form for people.
 func (c *cli) printRedundancy(w *screen.Page, r *ufs.Redundant) {
 	rows := humanize.Comma(r.RowsUsed) + " rows"
 	if r.RowsUsed != r.Rows {
@@ -212,7 +210,7 @@ func (c *cli) printCombinations(w *screen.Page, r *ufs.Redundant) {
 	}
 }
 
-// shownFootIndices numbers those of a list at the foot that are shown, and moreOf says how many are not.
+// shownFootIndices returns the indices of the entries that a list of n at the foot of the output shows.
 func (c *cli) shownFootIndices(n int) []int {
 	if c.verbose {
 		return c.shownIndices(n)

@@ -17,12 +17,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectionFormats are the forms of a selection.
 func selectionFormats() []string {
 	return append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)
 }
 
-// renderSelection writes s in a format. Parquet has the columns of csv.
+// renderSelection writes s in a format. Parquet has the same columns as CSV.
 func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) error {
 	switch format {
 	case "json":
@@ -70,7 +69,6 @@ func (c *cli) renderSelection(w io.Writer, s *stream.Selection, format string) e
 	return renderPage(w, func(w *screen.Page) { c.printSelection(w, s) })
 }
 
-// writeSelectionParquet writes the ranking as a Parquet table with the columns of csv.
 func writeSelectionParquet(w io.Writer, s *stream.Selection) error {
 	n := len(s.Selected)
 	rank, column, name := make([]int64, n), make([]stream.Position, n), make([]string, n)
@@ -105,7 +103,7 @@ func writeSelectionParquet(w io.Writer, s *stream.Selection) error {
 	return chunkio.WriteTable(w, n, columns...)
 }
 
-// exactDecimal is the shortest decimal that reads back the same; empty for no number.
+// exactDecimal returns the shortest decimal that reads back the same, or empty if n is NaN or infinite.
 func exactDecimal(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -114,7 +112,7 @@ func exactDecimal(n stream.Number) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// roundedNumber is a number for people; "-" for no number.
+// roundedNumber writes five digits, or "-" if n is NaN or infinite.
 func roundedNumber(n stream.Number) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -123,7 +121,6 @@ func roundedNumber(n stream.Number) string {
 	return strconv.FormatFloat(x, 'g', 5, 64)
 }
 
-// percentText is a share for people.
 func percentText(share float64) string {
 	if math.IsNaN(share) {
 		return "-"
@@ -131,8 +128,8 @@ func percentText(share float64) string {
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// printSelection is the form for people: the ranking, then what was dropped or
-// left out and why (the longest lists with -v only).
+// printSelection prints the ranking, then the features that were dropped or left out, and why. The longest lists need
+// -v.
 func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	used := humanize.Comma(s.RowsUsed) + " rows"
 	if s.RowsUsed != s.Rows {
@@ -207,7 +204,7 @@ func (c *cli) printSelection(w *screen.Page, s *stream.Selection) {
 	printTransfer(w, s.Transfer)
 }
 
-// printGapToBest compares what the selection leaves with the least that as many directions can.
+// printGapToBest compares the error of the selection with the least error that as many directions can have.
 func printGapToBest(w *screen.Page, s *stream.Selection) {
 	k := len(s.Selected)
 	if k == 0 || s.Selected[k-1].Least == nil {
@@ -221,7 +218,8 @@ func printGapToBest(w *screen.Page, s *stream.Selection) {
 	w.Printf("\n%d %s %s, the best %[1]d %[4]s would leave %[5]s\n", k, one[0], percentText(float64(last.Error)), one[1], percentText(float64(*last.Least)))
 }
 
-// selectionFrequency is the share of the half-samples whose selection has f, by the report on its first feature.
+// selectionFrequency returns the share of half-samples whose selection has f. For a group this is the frequency of
+// its first feature.
 func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 	name := f.Features()[0]
 	i := slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })
@@ -231,10 +229,10 @@ func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 	return *s.Columns[i].Frequency
 }
 
-// printAgreement says how well selections from half-samples agree.
+// printAgreement prints how well the selections from half-samples agree.
 func printAgreement(w *screen.Page, a *stream.Agreement) {
 	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
-	if math.IsNaN(float64(a.Index)) { // all features, or none
+	if math.IsNaN(float64(a.Index)) { // all features are chosen, or none
 		w.Printf("\nstability: none to tell %s, as there is no choice\n", halves)
 		return
 	}
@@ -242,7 +240,7 @@ func printAgreement(w *screen.Page, a *stream.Agreement) {
 		float64(a.Index), float64(a.Low), float64(a.High), halves)
 }
 
-// printTrust say how far the graph of the rows can be trusted, and what a sample of the rows shows.
+// printTrust prints how far the graph of the rows can be trusted, and whether a sample of the rows shows clusters.
 func printTrust(w *screen.Page, t *stream.Trust) {
 	if t == nil {
 		return
@@ -266,11 +264,11 @@ func printTrust(w *screen.Page, t *stream.Trust) {
 	line("rows: %s ("+of+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
-// Lists at the foot of the table are cut to this many lines without -v.
+// maxListLines bounds the lists at the foot of a table without -v.
 const maxListLines = 10
 
-// printDropped lists features that were not selected because the selection
-// explains them, most explained first.
+// printDropped prints the features that were not selected because the selection explains them, the best explained
+// first.
 func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
@@ -309,7 +307,7 @@ func (c *cli) printDropped(w *screen.Page, s *stream.Selection) {
 	}
 }
 
-// printLeftOut lists the columns that are no features, those that share a name and a reason in one line.
+// printLeftOut prints the columns that are no features. Columns with the same name and reason share a line.
 func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	if len(left) == 0 {
 		return
@@ -318,7 +316,7 @@ func (c *cli) printLeftOut(w *screen.Page, left []stream.LeftOut) {
 	counts := map[stream.LeftOut]int{}
 	var lines []stream.LeftOut
 	for _, l := range stream.BySeverity(left) {
-		l.Column = stream.Position{} // in which columns that share a name differ
+		l.Column = stream.Position{} // ignore the position: columns may share a name
 		if counts[l]++; counts[l] == 1 {
 			lines = append(lines, l)
 		}

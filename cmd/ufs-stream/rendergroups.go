@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// inputNames are the input's columns that a selection stands for, each once: what tools read.
+// inputNames returns the input columns that a selection needs, each once.
 func inputNames(s *stream.Selection) (names []string) {
 	taken := make(map[string]bool)
 	for _, f := range s.Selected {
@@ -21,7 +21,7 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-// chosenText is how much was chosen: features, or of groups how many, and their features.
+// chosenText counts the chosen features or, for groups, both the groups and their features.
 func chosenText(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))
@@ -40,7 +40,6 @@ func chosenText(s *stream.Selection) string {
 	return fmt.Sprintf("%s%s, %d", countNoun(groups, "group"), with, s.SelectedFeatures())
 }
 
-// printCost says what the selection costs.
 func printCost(w *screen.Page, s *stream.Selection) {
 	if s.Cost == nil {
 		return

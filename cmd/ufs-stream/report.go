@@ -20,7 +20,7 @@ import (
 )
 
 type reportOptions struct {
-	requestFlags  // the memory limit
+	requestFlags  // for the memory limit
 	out, png, svg string
 }
 
@@ -54,7 +54,6 @@ prints, and can be sent as it is.
 	return cmd
 }
 
-// runReport writes the page and the charts.
 func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) error {
 	switch end := strings.ToLower(place.Ext(o.out)); end {
 	case "", ".html", ".htm", ".xhtml":
@@ -87,7 +86,7 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
-// readDocuments reads files or objects of results, which are held together in so much room.
+// readDocuments reads result files or objects, which together may take up to room bytes of memory.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
 	held := int64(0)
@@ -113,7 +112,7 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	return all, nil
 }
 
-// writeFigures writes the charts of the inputs to the folders that were asked for.
+// writeFigures writes the charts of the inputs to the folders of --png and --svg.
 func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {
@@ -134,7 +133,7 @@ func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions,
 		if err := atomicfile.NoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
 			return err
 		}
-		if !place.IsURL(dir) { // folders of stores are there by themselves
+		if !place.IsURL(dir) { // stores need no folders
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return &stream.OutputError{Path: dir, Err: err}
 			}

@@ -17,23 +17,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// cli is what the verbs share: the streams, the arguments, and the
-// settings of what is shown.
+// cli holds the state that the verbs share: streams, arguments and output settings.
 type cli struct {
 	in            io.Reader
 	out           *program.Writer // results
-	errPage       *screen.Page    // everything else
-	terminal      io.Writer       // beneath err, for what draws
+	errPage       *screen.Page    // warnings, remarks and errors
+	terminal      io.Writer       // the writer under errPage, for progress bars
 	args          []string
 	quiet         bool
 	verbose       bool
 	progress      choiceFlag
-	defaultsTaken []string // defaults from the environment or a file, as people may see them
-	restoreMemory func()   // undoes the bound on the memory of the process
+	defaultsTaken []string // defaults from the environment or a file, redacted
+	restoreMemory func()   // removes the memory limit of the process
 }
 
-// run is the whole program; it returns the exit code. The only goroutine that can outlive
-// it waits for standard input that never comes (stdin.go).
+// run is the whole program; it returns the exit code. Only one goroutine can outlive it: a read that waits for
+// standard input (stdin.go).
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	if isTerminal(out) {
 		out = screen.NewWriter(out)
@@ -82,13 +81,13 @@ Exit codes:
 		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
-		registerCompletions(root) // only here: cobra keeps what it is given, and with it root, until the process ends
+		registerCompletions(root) // only for completion: cobra keeps the functions, and with them root, until the process ends
 	}
 	c.applyDefaultsToVerbs(root)
 	return root
 }
 
-// warn writes warnings to standard error, unless -q; only the first few without -v.
+// warn writes warnings to standard error, unless -q. Without -v it writes only the first few.
 func (c *cli) warn(warnings []string) {
 	if c.quiet {
 		return
@@ -109,17 +108,15 @@ func (c *cli) say(format string, args ...any) {
 	}
 }
 
-// sayIfVerbose writes a remark to standard error, with -v only.
 func (c *cli) sayIfVerbose(format string, args ...any) {
 	if c.verbose && !c.quiet {
 		c.errPage.Printf(format+"\n", args...)
 	}
 }
 
-// sayTextIfVerbose writes what a run says on its way, with -v only.
 func (c *cli) sayTextIfVerbose(t stream.Text) { c.sayIfVerbose("%s", t.Spell(program.FlagOf)) }
 
-// sayHowToResume shows the command that goes on where a run that was broken off saved its progress.
+// sayHowToResume prints the command that continues an interrupted run from its saved progress.
 func (c *cli) sayHowToResume(err error) {
 	var saved *ufs.Interrupted
 	switch {
@@ -135,8 +132,8 @@ func (c *cli) sayHowToResume(err error) {
 	}
 }
 
-// redactArgs are the arguments as people may see them, and whether that hides anything:
-// terminals are logged, and URLs may hold signatures and passwords.
+// redactArgs hides the secrets in arguments, and reports whether there were any. Terminals are logged, and URLs may
+// hold signatures and passwords.
 func redactArgs(args []string) (shown []string, hidden bool) {
 	for _, arg := range args {
 		shown = append(shown, screen.Redact(arg))
@@ -144,7 +141,7 @@ func redactArgs(args []string) (shown []string, hidden bool) {
 	return shown, !slices.Equal(args, shown)
 }
 
-// countNoun is "1 file", "2 files".
+// countNoun writes "1 file", "2 files".
 func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

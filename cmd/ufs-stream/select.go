@@ -18,11 +18,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// selectFlags are the flags of select, and of path, which takes the same.
+// selectFlags are the flags of select. path, plan and inspect use them too.
 type selectFlags struct {
 	requestFlags
 	output outputFlags
-	recipe recipeFlags // of select
+	recipe recipeFlags // only of select
 }
 
 func (o *selectFlags) addFlags(cmd *cobra.Command, formats ...string) {
@@ -109,7 +109,6 @@ Methods (help methods says which when):
 	return cmd
 }
 
-// methodList has a line on each method.
 func methodList() string {
 	var b strings.Builder
 	for _, spec := range methods.All() {
@@ -148,7 +147,7 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 	if err := d.moveReports(cmd.Context(), c, s, o.output.format); err != nil {
 		return err
 	}
-	// The result is written even where the iteration did not end as it must.
+	// The result is written even if the iteration did not converge.
 	if isRecipeFormat(o.output.format) {
 		err = c.writeSelectionRecipe(cmd.Context(), s, o, &q, args)
 	} else {
@@ -166,7 +165,6 @@ func (c *cli) runSelect(cmd *cobra.Command, args []string, o *selectFlags, d *de
 	return unconverged
 }
 
-// writeSelectionRecipe writes a new selection for other tools.
 func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *selectFlags, q *ufs.Request, inputs []string) error {
 	at, err := locateColumns(ctx, s, q, o.recipe.readsFiles(o.output.format))
 	if err != nil {
@@ -179,8 +177,8 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 	return c.writeRecipe(ctx, o.output.path, o.output.format, r)
 }
 
-// checkFlagsAgainstStats refuses flags that were given their defaults where the statistics file
-// of a request records something else: the request cannot tell them from flags left out.
+// checkFlagsAgainstStats refuses a flag that was set to its default while the statistics file records another value:
+// the request cannot distinguish it from a flag left out.
 func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
 	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
@@ -205,8 +203,8 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// noteRun says what a run took and with what its threads were busy, with -v; 0 passes are left out,
-// and so are parts of the time that took none.
+// noteRun reports passes, time, memory and how long the threads were busy with each part, with -v. Zeros are left
+// out.
 func (c *cli) noteRun(passes int, t stream.Timing, m stream.Memory) {
 	count := ""
 	switch passes {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// transferText says in words what was fetched from object stores.
+// transferText describes the traffic with object stores.
 func transferText(t stream.Transfer) string {
 	text := fmt.Sprintf("fetched %s in %s", humanize.IBytes(uint64(t.Fetched)), requestCount(t.Requests))
 	if t.Retries > 0 {
@@ -25,7 +25,7 @@ func requestCount(n int64) string {
 	return humanize.Comma(n) + " requests"
 }
 
-// printTransfer is the last line of a table, where something was fetched.
+// printTransfer prints the traffic with object stores as the last line, if there was any.
 func printTransfer(w *screen.Page, t *stream.Transfer) {
 	if t == nil {
 		return
@@ -33,7 +33,6 @@ func printTransfer(w *screen.Page, t *stream.Transfer) {
 	w.Printf("\n%s from object stores\n", transferText(*t))
 }
 
-// noteTransfer says what was fetched, with -v.
 func (c *cli) noteTransfer(t *stream.Transfer) {
 	if t != nil {
 		c.sayIfVerbose("%s from object stores", transferText(*t))

@@ -13,14 +13,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// flagGroup is a part of the help of a verb with many flags.
+// flagGroup is a section of the help of a verb with many flags.
 type flagGroup struct {
 	title string
 	flags []string
 }
 
-// flagGroups is the one table of which flag stands where in help. Options of methods that it does
-// not have stand behind it, by what their methods work from.
+// flagGroups lists the sections of the help in order, with their flags. Method options that are not listed follow in
+// sections by the kind of their methods.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Everyday", []string{"k", "label", "columns", "exclude", "missing", "method", "scale", "output", "format"}},
@@ -35,10 +35,10 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// ungroupedTitle is the title of flags that the table has no place for: a test wants none.
+// ungroupedTitle is the section of flags without a group. A test requires it to be empty.
 const ungroupedTitle = "More"
 
-// groupFlags are the flags of a verb by groups, each in the order of the table.
+// groupFlags returns the flags of a verb by section, each section in the order of flagGroups.
 func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	placed := map[string]bool{"help": true}
 	own := func(name string) bool {
@@ -71,8 +71,8 @@ func groupFlags(cmd *cobra.Command) (groups []flagGroup) {
 	return slices.DeleteFunc(groups, func(g flagGroup) bool { return len(g.flags) == 0 })
 }
 
-// optionFamily numbers what the methods that have an option work from: the Gram matrix, the graph, rows, or
-// several of these.
+// optionFamily returns the section of a method option: 0 for methods on the Gram matrix, 1 on the graph, 2 on rows, 3
+// for several kinds.
 func optionFamily(option string) int {
 	family := -1
 	for _, s := range methods.Knowing(methods.All(), option) {
@@ -85,10 +85,10 @@ func optionFamily(option string) int {
 	return max(family, 0)
 }
 
-// helpWidth is the width of the texts of flags in help.
+// helpWidth is the width of flag descriptions in the help, in characters.
 const helpWidth = 110
 
-// showFlagsInGroups has the help of a verb show its flags in groups.
+// showFlagsInGroups makes the help of a verb show its flags in sections.
 func showFlagsInGroups(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{groupsAnnotation: ""}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -104,15 +104,13 @@ func showFlagsInGroups(cmd *cobra.Command) {
 	})
 }
 
-const groupsAnnotation = "groups" // annotation of a verb
+const groupsAnnotation = "groups" // key of a verb's annotation
 
-// hasGroupedHelp reports whether the help of a verb shows its flags in groups.
 func hasGroupedHelp(cmd *cobra.Command) bool {
 	_, grouped := cmd.Annotations[groupsAnnotation]
 	return grouped
 }
 
-// writeFlags shows some flags under a title.
 func writeFlags(w io.Writer, title string, all *pflag.FlagSet, names []string) {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	some.SortFlags = false

@@ -30,12 +30,13 @@ func newVersion(c *cli) *cobra.Command {
 	return cmd
 }
 
-// addVersionFlag makes --version of the program itself: that of select and others is of a Delta table.
+// addVersionFlag adds --version to the program itself. On select and other verbs --version is the version of a Delta
+// table.
 func addVersionFlag(root *cobra.Command, c *cli) {
 	show := root.Flags().Bool("version", false, "print the version, as the verb does")
 	help := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if !*show || len(args) > 0 { // --version of a verb is that of a Delta table
+		if !*show || len(args) > 0 { // on a verb, --version is that of a Delta table
 			return help(cmd, args)
 		}
 		_, err := fmt.Fprintln(c.out, versionLine())
@@ -43,12 +44,12 @@ func addVersionFlag(root *cobra.Command, c *cli) {
 	}
 }
 
-// buildInfo says what this program was built of.
+// buildInfo describes the source and the platform of this program.
 type buildInfo struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit"`   // empty where Go recorded none
+	Commit  string `json:"commit"`   // empty if Go recorded none
 	Date    string `json:"date"`     // of the commit
-	Changed bool   `json:"modified"` // after the commit
+	Changed bool   `json:"modified"` // the source was changed after the commit
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
@@ -77,7 +78,7 @@ func versionLine() string {
 	return fmt.Sprintf("ufs-stream %s (%s, %s/%s)", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// versionText is the release, followed by the commit where Go recorded one.
+// versionText is the release, followed by the commit if Go recorded one.
 func versionText() string {
 	b := currentBuild()
 	text := b.Version

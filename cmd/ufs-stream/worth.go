@@ -11,8 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// worthSentence says in a sentence what the selection explains, and from which feature on no more is
-// gained than from noise; empty where nothing tells.
+// worthSentence states how much the selection explains, and from which feature on a feature adds no more than noise.
+// It is empty if that is unknown.
 func worthSentence(s *stream.Selection) string {
 	k := len(s.Selected)
 	if k == 0 {
@@ -31,7 +31,7 @@ func worthSentence(s *stream.Selection) string {
 	}
 	groups := s.HasGroups()
 	subject := countNoun(k, "feature")
-	if groups { // of which each has several
+	if groups { // each of which has several features
 		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, countNoun(s.SelectedFeatures(), "feature")), "explain"
 	}
 	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), of)
@@ -39,7 +39,7 @@ func worthSentence(s *stream.Selection) string {
 	switch w := s.Worth; {
 	case auto && groups:
 		line += "; single features: " + gainBeyondSize(s.Size, false)
-	case auto && s.Size.Recommended < k: // more features were to be kept
+	case auto && s.Size.Recommended < k: // --keep asks for more features
 	case auto:
 		line += "; " + gainBeyondSize(s.Size, s.Method == "greedy" && w != nil && math.Abs(float64(w.Explained-s.Size.Explained)) < 1e-9)
 	case w == nil:
@@ -55,12 +55,11 @@ func worthSentence(s *stream.Selection) string {
 	return line
 }
 
-// isNoBetterThanChance reports whether the choice was found to be no better than chance.
 func isNoBetterThanChance(s *stream.Selection) bool {
 	return s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 }
 
-// autoSizeText is the number that -k auto took, and why.
+// autoSizeText is the number that -k auto took, and the reason.
 func autoSizeText(s *stream.Selection) string {
 	if s.HasGroups() {
 		return fmt.Sprintf("%d: of single features %d would be worth keeping: %s", len(s.Selected), s.Size.Recommended, s.Size.Why)
@@ -71,8 +70,8 @@ func autoSizeText(s *stream.Selection) string {
 	return fmt.Sprintf("%d: %s", s.Size.Recommended, s.Size.Why)
 }
 
-// gainBeyondSize says what features beyond the recommended number add. own says that it is known that greedy's
-// features, by which the rules go, are those that are spoken of.
+// gainBeyondSize describes how much features beyond the recommended number add. own means that the text is about
+// greedy's own features, to which the rules apply.
 func gainBeyondSize(z *stream.Size, own bool) string {
 	next := humanize.Ordinal(z.Recommended + 1)
 	from := fmt.Sprintf("from the %s on each", next)
@@ -90,7 +89,7 @@ func gainBeyondSize(z *stream.Size, own bool) string {
 	return fmt.Sprintf("%s adds less than %s, no more than noise does (up to %s)", from, percentAbove(z.Next), percentAbove(z.Noise))
 }
 
-// faintFeatures says which of k features add no more than noise.
+// faintFeatures describes which of k features add no more than noise.
 func faintFeatures(w *stream.Worth, k int) string {
 	which, verb, each := fmt.Sprintf("%d of these", w.Faint), "add", "each "
 	switch {
@@ -108,7 +107,7 @@ func faintFeatures(w *stream.Worth, k int) string {
 	return fmt.Sprintf("%s %s no more than noise (%sless than %s, and noise up to %s)", which, verb, each, percentAbove(w.Most), percentAbove(w.Noise))
 }
 
-// percentAbove is a share that n is below, in percent with two digits.
+// percentAbove rounds a share up to two digits and writes it in percent.
 func percentAbove(n stream.Number) string {
 	x := 100 * max(float64(n), 0)
 	step := math.Pow(10, max(math.Floor(math.Log10(x))-1, -3))
