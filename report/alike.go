@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// alikeView is the map of the correlations of the chosen features.
+// alikeView is the map of the correlations between the chosen features, with the most correlated pairs.
 type alikeView struct {
 	SVG   template.HTML
 	Pairs []pairView
@@ -21,10 +21,10 @@ type alikeView struct {
 
 type pairView struct{ A, B, R string }
 
-// maxPairs of the most alike are named.
+// maxPairs bounds the most correlated pairs that the page names.
 const maxPairs = 5
 
-// newAlikeView makes the map; nil where the selection does not say how its features correlate.
+// newAlikeView makes the map, or returns nil if the selection does not record correlations.
 func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	k := len(s.Selected)
 	if k < 2 || len(s.Correlations) != k {
@@ -41,7 +41,7 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 		if r < 0 {
 			h = chosenHue
 		}
-		if !math.IsNaN(r) { // opacity shows the size, on light and on dark
+		if !math.IsNaN(r) { // opacity shows the size of r, on a light and on a dark page
 			img.SetNRGBA(j, i, h.toNRGBA(uint8(255*min(math.Abs(r), 1)+0.5)))
 		}
 	}
@@ -79,10 +79,10 @@ func newAlikeView(s *stream.Selection) (*alikeView, error) {
 	return v, nil
 }
 
-// correlationMapSVG is the image with ranks at its top and left. The script reads data-r, the
-// lower triangle by rows, for the cell under the pointer.
+// correlationMapSVG places the image data between ranks at its top and left. The page's script reads attribute
+// data-r, the lower triangle by rows, to show the value under the pointer.
 func correlationMapSVG(k int, data, triangle string) template.HTML {
-	size := float64(k) / 34 // the same on the screen for any k
+	size := float64(k) / 34 // the same text size on the screen for any k
 	margin := 1.8 * size
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="map" viewBox="%s %s %s %s" role="img" aria-label="Map of the correlations of the %d chosen features, by rank." data-k="%d" data-r="%s">`,
@@ -94,5 +94,5 @@ func correlationMapSVG(k int, data, triangle string) template.HTML {
 		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, svgNumber(size), svgNumber(-0.4*size), svgNumber(at+0.35*size), i+1)
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // numbers and base64 only
+	return template.HTML(b.String()) // has only numbers and base64
 }

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// axisRange is the range of an axis: it covers everything drawn, and is never empty. A linear
-// axis of y begins at zero where that costs less than half of its height.
+// axisRange returns the range of the x or y axis. It covers everything drawn and is never empty. A linear y axis
+// begins at zero if that costs less than half of its height.
 func (c Chart) axisRange(x bool) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	log := c.LogY
@@ -45,7 +45,7 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 		}
 		return lo, hi
 	}
-	// Numbers of this size must be able to tell ticks apart.
+	// A range narrower than this would not separate ticks.
 	if size := max(math.Abs(lo), math.Abs(hi)); hi-lo <= 1e-9*size {
 		pad := 0.05 * size
 		if pad == 0 || x && lo == math.Trunc(lo) {
@@ -57,24 +57,23 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 	case !x && lo > 0 && lo < hi/2:
 		lo = 0
 	case !x && lo != 0:
-		lo -= 0.04 * (hi/2 - lo/2) * 2 // a line does not lie on the axis of x
+		lo -= 0.04 * (hi/2 - lo/2) * 2 // keeps the line off the x axis
 	}
 	return lo, hi
 }
 
-// tickOptions are the marks of an axis.
+// tickOptions choose the ticks of an axis.
 type tickOptions struct {
 	log, whole bool
-	maxLabels  int // about as many labels fit
+	maxLabels  int // approximate number of labels that fit
 }
 
-// tick is a mark at a value; without a label it is a minor one.
+// tick is a mark at a value. A tick without a label is minor.
 type tick struct {
 	value float64
 	label string
 }
 
-// tickMarks returns the marks of an axis from lo to hi.
 func (t tickOptions) tickMarks(lo, hi float64) []tick {
 	if t.log && hi/lo >= 10 {
 		return t.decadeTicks(lo, hi)
@@ -82,14 +81,13 @@ func (t tickOptions) tickMarks(lo, hi float64) []tick {
 	return t.linearTicks(lo, hi)
 }
 
-// linearTicks takes the steps 1, 2, 5 times a power of ten.
+// linearTicks uses a step of 1, 2 or 5 times a power of ten.
 func (t tickOptions) linearTicks(lo, hi float64) []tick {
-	// Halves first: the width of a range over all numbers overflows.
+	// Halve first: the width of a range over all numbers overflows.
 	rough := (hi/2 - lo/2) / float64(t.maxLabels) * 2
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	var step, first, last float64
-	// The smallest step with room for its labels, or the next smaller one if that leaves
-	// fewer than two ticks.
+	// Take the smallest step with room for its labels, or the next smaller one if that leaves fewer than two ticks.
 	steps := []float64{10, 5, 2, 1, 0.5, 0.2, 0.1}
 	for i, m := range steps {
 		step = m * unit
@@ -109,7 +107,7 @@ func (t tickOptions) linearTicks(lo, hi float64) []tick {
 	return list
 }
 
-// decadeTicks labels the powers of ten, as many as fit.
+// decadeTicks labels as many powers of ten as fit.
 func (t tickOptions) decadeTicks(lo, hi float64) []tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	every := max(1, (last-first)/t.maxLabels+1)
@@ -136,7 +134,7 @@ func tickLabel(v, step float64) string {
 	}
 	switch decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9))); {
 	case math.Abs(v) >= 1e6 || decimals > 8 || decimals > 5 && math.Abs(v) < 1e-3:
-		// As many digits as lie between the size of v and the size of the step.
+		// Keep the digits between the magnitude of v and that of the step.
 		digits := max(0, int(math.Floor(math.Log10(math.Abs(v))+1e-9)-math.Floor(math.Log10(step)+1e-9)))
 		s := strconv.FormatFloat(v, 'e', min(digits, 17), 64)
 		mantissa, exponent, _ := strings.Cut(s, "e")
@@ -150,7 +148,7 @@ func tickLabel(v, step float64) string {
 	}
 }
 
-// powerOfTen is 10ᵉ, written out where all labels of the axis are short.
+// powerOfTen writes 10ᵉ, in full digits if out is set.
 func powerOfTen(e int, out bool) string {
 	if out {
 		return withThousandsCommas(strconv.FormatFloat(math.Pow(10, float64(e)), 'f', max(0, -e), 64))
@@ -162,10 +160,8 @@ func superscriptDigits(e int) string {
 	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
 }
 
-// withMinusSign replaces the hyphen by a minus sign.
 func withMinusSign(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// withThousandsCommas puts commas between the thousands of a number.
 func withThousandsCommas(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	first := max(0, strings.IndexFunc(s, unicode.IsDigit))

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not
-// positive on a log axis) leave a gap.
+// Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not positive on a log axis) leave a
+// gap.
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
@@ -16,9 +16,8 @@ type Chart struct {
 	Marks                 []Mark
 }
 
-// Series is one line. Low and High, where given, are the ends of a spread around Y: error
-// bars for a few points, a band for many. X and Y have one length; Low and High have it too
-// or are nil.
+// Series is one line. X and Y have equal lengths. Low and High are either nil or of the same length: the ends of a
+// spread around Y, drawn as error bars for a few points and as a band for many.
 type Series struct {
 	Name            string
 	X, Y, Low, High []float64
@@ -30,7 +29,7 @@ type Mark struct {
 	Label string
 }
 
-// validate finds slices of different lengths.
+// validate refuses series whose slices differ in length.
 func (c Chart) validate() error {
 	for i, s := range c.Series {
 		n := len(s.X)
@@ -60,7 +59,7 @@ func isDrawable(x float64, log bool) bool {
 	return math.Abs(x) <= 1e300
 }
 
-// The size of charts that stand alone, in points.
+// Width and height of charts in files, in points.
 const (
 	fileWidth  = 640
 	fileHeight = 400
@@ -82,8 +81,7 @@ func (c Chart) paintInto(to canvas, body frame) error {
 	return nil
 }
 
-// inlineSVG is the chart for the page: without title and legend, which the page has in
-// its own text.
+// inlineSVG draws the chart for the page, without title and legend, which the page has as text.
 func (c Chart) inlineSVG(width, height float64, class, label string) (string, error) {
 	if err := c.validate(); err != nil {
 		return "", err
@@ -94,7 +92,7 @@ func (c Chart) inlineSVG(width, height float64, class, label string) (string, er
 	return string(b), err
 }
 
-// painter can be drawn to a file: a chart, a heat map, a mask.
+// painter draws itself to a file: a chart, a heat map, a mask.
 type painter interface {
 	sizeInPoints() (width, height float64)
 	paintInto(to canvas, body frame) error
@@ -122,7 +120,7 @@ func writePNG(w io.Writer, p painter) error {
 	return r.encodePNG(w)
 }
 
-// paintOn fills the canvas with paper and draws p inside of its margins.
+// paintOn fills the canvas with the paper's colour and draws p inside margins.
 func paintOn(to canvas, p painter) error {
 	width, height := p.sizeInPoints()
 	page := frame{0, 0, width, height}

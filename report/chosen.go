@@ -6,13 +6,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// chosenView are the names of the chosen features, as many as the page has.
+// chosenView lists the names of the chosen features, up to maxRows.
 type chosenView struct {
 	First, Rest []string
 	Button      string
 }
 
-// maxChosenShown names are shown before the rest is unfolded.
+// maxChosenShown bounds the names shown before the list is unfolded.
 const maxChosenShown = 60
 
 func newChosenView(s *stream.Selection) *chosenView {
@@ -30,8 +30,7 @@ func newChosenView(s *stream.Selection) *chosenView {
 	return v
 }
 
-// maxTagRunes bounds the runes of a name in the list of the chosen.
+// maxTagRunes bounds the runes of a name in the list of chosen features.
 const maxTagRunes = 40
 
-// truncateTag is a name in the list of the chosen.
 func truncateTag(name string) string { return truncateText(name, maxTagRunes) }

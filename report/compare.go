@@ -10,24 +10,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pageSelection is a selection with its name and place in the page.
+// pageSelection is a selection with its name and its HTML id in the page.
 type pageSelection struct {
 	*stream.Selection
 	id, name string
 }
 
-// compareView shows several selections beside each other.
+// compareView compares several selections.
 type compareView struct {
 	Rows    []glanceRow
 	Curve   *chartView
 	Overlap *heatView
 	Masks   []smallMask
-	Key     *maskView // what the colours of the masks mean
+	Key     *maskView // the legend of the masks
 	Table   *crossView
 	Drift   []driftView
 }
 
-// glanceRow is a selection in a line. Of is what Explained is a share of.
+// glanceRow is one selection in the comparison. Of names the quantity that Explained is a share of.
 type glanceRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
@@ -42,7 +42,7 @@ type smallMask struct {
 	SVG      template.HTML
 }
 
-// compareSelections makes the comparison of the selections; nil for fewer than two.
+// compareSelections compares the selections, or returns nil for fewer than two.
 func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(list) < 2 {
 		return nil, nil
@@ -50,7 +50,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	v := &compareView{Table: newCrossView(list), Drift: driftViews(list)}
 	var selections []*stream.Selection
 	var names []string
-	line := 0 // in the plot
+	line := 0 // index of the selection's line in the error plot
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
 		v.Rows = append(v.Rows, newGlanceRow(s, line))
@@ -86,7 +86,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	return v, nil
 }
 
-// newGlanceRow is the row of a selection whose errors are that line of the plot.
+// newGlanceRow describes a selection. line is the index of its line in the error plot.
 func newGlanceRow(s pageSelection, line int) glanceRow {
 	row := glanceRow{
 		ID: s.id, Name: s.name, Method: truncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
@@ -104,8 +104,8 @@ func newGlanceRow(s pageSelection, line int) glanceRow {
 	return row
 }
 
-// sparkline is what is explained over k as a line in a table, in the colour that it has in the
-// plot; empty where it is not known.
+// sparkline draws the explained share over k for a table cell, in the colour of the plot's line. It is empty if the
+// shares are unknown.
 func sparkline(s *stream.Selection, index int) template.HTML {
 	const width, height = 72, 18
 	line := []point{{0, height}}
@@ -120,11 +120,11 @@ func sparkline(s *stream.Selection, index int) template.HTML {
 	}
 	c := newInlineSVG(width, height+1, "spark", "Explained over k")
 	c.drawLine(stroke{hue: seriesStroke(index).hue, width: 1.5}, thinLine(line)...)
-	b, _ := c.closeSVG() // only pictures fail
+	b, _ := c.closeSVG() // only pictures can fail
 	return template.HTML(b)
 }
 
-// combinedErrorChart is the error over k of all selections that have one; nil for none.
+// combinedErrorChart draws the error over k of all selections that record one, or returns nil if none does.
 func combinedErrorChart(list []pageSelection) *describedChart {
 	c := &describedChart{slug: "error", Chart: Chart{
 		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maxCrossRows bounds the features of the table of selections and features.
+// maxCrossRows bounds the rows of the table of features by selections.
 const maxCrossRows = 400
 
-// crossView says which selection has which feature, and at which rank.
+// crossView is a table of the rank that each feature has in each selection.
 type crossView struct {
 	Names []string
 	Rows  []crossRow
@@ -19,13 +19,13 @@ type crossView struct {
 
 type crossRow struct {
 	Name  string
-	Cells []crossCell // empty where it is not chosen
+	Cells []crossCell // empty if the selection does not have the feature
 	Count int
 }
 
 type crossCell struct{ Class, Rank string }
 
-// newCrossView puts the features that most selections have first, of equals the better ranked.
+// newCrossView sorts features by the number of selections that have them, then by rank.
 func newCrossView(list []pageSelection) *crossView {
 	v := new(crossView)
 	type row struct {
@@ -46,7 +46,7 @@ func newCrossView(list []pageSelection) *crossView {
 				rows = append(rows, row{name: f.Name, ranks: make([]int, len(list))})
 			}
 			r := &rows[n]
-			if r.ranks[i] == 0 { // a file may have a name twice
+			if r.ranks[i] == 0 { // a file may contain a name twice
 				r.ranks[i] = f.Rank
 				r.in++
 				r.score += earlyScore(f.Rank, len(s.Selected))
@@ -91,5 +91,5 @@ func newCrossView(list []pageSelection) *crossView {
 	return v
 }
 
-// earlyScore is 1 for the first rank and falls towards 0 at the last of k.
+// earlyScore is 1 for the first of k ranks and falls linearly to 1/k for the last.
 func earlyScore(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }

@@ -12,12 +12,12 @@ import (
 // describedChart is a chart of the page with its description.
 type describedChart struct {
 	Chart
-	slug  string // of its file
-	label string // for readers who cannot see it
+	slug  string // part of its file name
+	label string // for readers who cannot see the chart
 	notes []string
 }
 
-// countingNumbers is 1, 2, … n.
+// countingNumbers returns 1, 2, …, n.
 func countingNumbers(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -26,10 +26,9 @@ func countingNumbers(n int) []float64 {
 	return x
 }
 
-// isFinite reports whether n is a number.
 func isFinite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// errorChart shows the error over k of a selection; nil where it has none.
+// errorChart draws the error over k of a selection, or returns nil if it records none.
 func errorChart(s *stream.Selection) *describedChart {
 	var x, y []float64
 	for _, f := range s.Selected {
@@ -43,8 +42,8 @@ func errorChart(s *stream.Selection) *describedChart {
 	return errorCurve(s, x, y)
 }
 
-// errorCurve begins with the error without any feature, which is 1 by definition. Where the document says how
-// many features are worth keeping, that is marked in place of an elbow: select and path show the same number.
+// errorCurve draws the error over k, from k = 0, where the error is 1 by definition. It marks the recommended number
+// of features, the same as select and path show, or else the elbow.
 func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 	what := chosenUnit(s)
 	if x[0] > 0 {
@@ -74,7 +73,7 @@ func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
 	return c
 }
 
-// markElbow marks the elbow and says so.
+// markElbow marks the elbow and describes it in the label and the notes.
 func (c *describedChart) markElbow(what string, x, y []float64) {
 	e := elbow.Of(x, y)
 	if e < 0 {
@@ -86,7 +85,7 @@ func (c *describedChart) markElbow(what string, x, y []float64) {
 	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
-// scoreChart shows the scores of all features from the best on; nil where there are none.
+// scoreChart draws the scores of all features, the best first, or returns nil without scores.
 func scoreChart(s *stream.Selection) *describedChart {
 	var y []float64
 	for _, f := range s.Scores {
@@ -119,7 +118,6 @@ func scoreChart(s *stream.Selection) *describedChart {
 	return c
 }
 
-// convergenceChart shows the objective over the iterations of an iterative method.
 func convergenceChart(s *stream.Selection) *describedChart {
 	if len(s.Objective) < 2 || objectiveIsError(s) {
 		return nil
@@ -149,8 +147,8 @@ func convergenceChart(s *stream.Selection) *describedChart {
 	return c
 }
 
-// objectiveIsError reports whether the objective is the error over k, as for the greedy
-// methods, whose iterations are features.
+// objectiveIsError reports whether the objective equals the error over k. This holds for the greedy methods, whose
+// iterations are features.
 func objectiveIsError(s *stream.Selection) bool {
 	if len(s.Objective) != len(s.Selected)+1 {
 		return false
@@ -163,7 +161,7 @@ func objectiveIsError(s *stream.Selection) bool {
 	return true
 }
 
-// residualChart shows the residuals of a trace on a log axis.
+// residualChart draws the residuals of the trace on a log axis.
 func residualChart(s *stream.Selection) *describedChart {
 	var x, zu, e []float64
 	nonzero := false

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// driftView says how far the features moved from the data of one selection to those of another.
+// driftView compares the features' values between the data of two selections.
 type driftView struct {
 	From, To string
 	Rows     []driftRow
@@ -19,27 +19,27 @@ type driftView struct {
 
 type driftRow struct {
 	Name                string
-	Chosen              string // by which of the two
+	Chosen              string // names of those of the two selections that chose it
 	Shift, Ratio, Nulls string
 	Moved               bool
 }
 
-// How much of the drift the page shows, and what it marks as moved.
+// Bounds of the lists, and thresholds above which a feature counts as moved.
 const (
 	maxDriftViews = 3
 	maxDriftRows  = 20
-	movedDeviates = 0.2  // of a mean, in standard deviations: Cohen's small effect
-	movedRatio    = 1.25 // of standard deviations, or its inverse
-	movedNulls    = 0.05 // of the share of missing values
+	movedDeviates = 0.2  // change of the mean, in standard deviations: Cohen's small effect
+	movedRatio    = 1.25 // ratio of standard deviations, or its inverse
+	movedNulls    = 0.05 // change of the share of missing values
 )
 
-// columnShift is how far a feature moved.
+// columnShift is the change of one feature between two datasets.
 type columnShift struct {
 	name                string
 	shift, ratio, nulls float64
 }
 
-// magnitude orders moves: each measure in units of what counts as moved.
+// magnitude is the largest of the three changes, each in units of its threshold.
 func (m columnShift) magnitude() float64 {
 	size := math.Abs(m.shift) / movedDeviates
 	size = max(size, math.Abs(math.Log(m.ratio))/math.Log(movedRatio), math.Abs(m.nulls)/movedNulls)
@@ -49,8 +49,8 @@ func (m columnShift) magnitude() float64 {
 	return size
 }
 
-// driftViews compares the data of the first selection with those of the others that have other
-// inputs, each data once.
+// driftViews compares the data of the first selection with the data of the others. Selections of the same data count
+// once.
 func driftViews(list []pageSelection) []driftView {
 	var views []driftView
 	seen := map[string]bool{inputsKey(list[0].Selection): true}
@@ -65,7 +65,7 @@ func driftViews(list []pageSelection) []driftView {
 	return views
 }
 
-// inputsKey tells data apart: fingerprints, or paths where there are none.
+// inputsKey identifies the data of a selection by fingerprints, or by paths if there are none.
 func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {
@@ -116,7 +116,7 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 	return v, true
 }
 
-// withSign has a plus sign where it has no minus.
+// withSign puts a plus sign before a number without a minus.
 func withSign(s string) string {
 	if strings.HasPrefix(s, "−") || s == "–" {
 		return s

@@ -13,16 +13,14 @@ import (
 // evalMeasure is one column of the table of an evaluation.
 type evalMeasure struct {
 	name, slug, about string
-	clustering        bool // a score of the clusterings
+	clustering        bool // computed from the clusterings
 	value             func(*stream.Evaluated) *stream.Spread
 }
 
-// spreadOfOne is a measure without spread.
 func spreadOfOne(n stream.Number) *stream.Spread {
 	return &stream.Spread{Mean: n, Std: stream.Number(math.NaN())}
 }
 
-// allMeasures are all measures of an evaluation.
 func allMeasures() []evalMeasure {
 	var all []evalMeasure
 	for i, score := range new(stream.Evaluated).ClusterScores() {
@@ -45,7 +43,7 @@ func allMeasures() []evalMeasure {
 	)
 }
 
-// presentMeasures are the measures that any result has.
+// presentMeasures returns the measures for which any result has a value.
 func presentMeasures(e *stream.Evaluation) []evalMeasure {
 	var list []evalMeasure
 	for _, m := range allMeasures() {
@@ -59,7 +57,7 @@ func presentMeasures(e *stream.Evaluation) []evalMeasure {
 	return list
 }
 
-// evaluationChart draws a measure over k, one line for each name; nil where no name has two k.
+// evaluationChart draws a measure over k, one line for each name, or returns nil if no name has two values of k.
 func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}
@@ -104,7 +102,6 @@ func evaluationChart(e *stream.Evaluation, m evalMeasure) *Chart {
 	return c
 }
 
-// sortByX puts the points in the order of x.
 func (s *Series) sortByX() {
 	order := make([]int, len(s.X))
 	for i := range order {

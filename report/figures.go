@@ -8,20 +8,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Figure is a chart or mask of the page as a file.
+// Figure is a chart or mask of the page, to be written as a file.
 type Figure struct {
 	Name    string // a file name without ending: letters, digits, - and _ only
 	content painter
 }
 
-// WriteSVG writes it as an SVG file.
+// WriteSVG writes the figure as an SVG file.
 func (f Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f.content) }
 
-// WritePNG writes it as a PNG file.
+// WritePNG writes the figure as a PNG file.
 func (f Figure) WritePNG(w io.Writer) error { return writePNG(w, f.content) }
 
-// Figures returns the charts and masks of the page, in its order, without heat maps that
-// are too large to draw. Their names differ.
+// Figures returns the charts and masks of the page in order, with distinct names. It leaves out heat maps that are
+// too large to draw.
 func (p Page) Figures() []Figure {
 	var list []Figure
 	taken := map[string]bool{}
@@ -80,7 +80,7 @@ func (p Page) Figures() []Figure {
 	return list
 }
 
-// fileName keeps the characters of a name that any file system takes.
+// fileName replaces characters that a file system may refuse.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

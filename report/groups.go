@@ -7,15 +7,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// featureGroup is a chosen feature and the features it stands for, which are not chosen and
-// nearest to it, the best explained first.
+// featureGroup is a chosen feature and the features it stands for: those not chosen whose nearest chosen feature it
+// is, the best explained first.
 type featureGroup struct {
 	stream.Selected
 	members []stream.ColumnReport
 }
 
-// featureGroups returns the groups in the order of the ranking; nil where the document does not
-// name nearest features.
+// featureGroups returns the groups in the order of the ranking, or nil if the document does not record nearest
+// features.
 func featureGroups(s *stream.Selection) []featureGroup {
 	groups := make([]featureGroup, len(s.Selected))
 	at := make(map[string]int, len(groups))
@@ -46,7 +46,7 @@ func featureGroups(s *stream.Selection) []featureGroup {
 	return groups
 }
 
-// jaccardIndex is |A∩B|/|A∪B| of the chosen features, and how many they share.
+// jaccardIndex returns |A∩B|/|A∪B| of the chosen features, and |A∩B|.
 func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	in := make(map[string]bool, len(a.Selected))
 	for _, f := range a.Selected {
@@ -71,7 +71,8 @@ func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-// overlapHeat is the Jaccard matrix of several selections, and how many features every two share.
+// overlapHeat returns the Jaccard indices of all pairs of selections, and the number of features that each pair
+// shares.
 func overlapHeat(list []*stream.Selection, names []string) (*heatMap, [][]int) {
 	h := &heatMap{
 		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", columnHead: "selection",

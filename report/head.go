@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// printableText is user text for a chart: one line, no control or direction characters
-// (invalid in XML, or able to reorder what follows), at most most runes.
+// printableText prepares user text for a chart: one line, at most most runes, without characters that are invalid in
+// XML or that reorder the text after them.
 func printableText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -21,7 +21,7 @@ func printableText(s string, most int) string {
 	return truncateText(s, most)
 }
 
-// truncateText keeps at most most runes, the last of them … where it took any away.
+// truncateText keeps at most most runes. The last one is … if any were removed.
 func truncateText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -35,7 +35,7 @@ func truncateText(s string, most int) string {
 	return s
 }
 
-// drawHead writes title and legend at the top of the frame and returns the rest of it.
+// drawHead draws title and legend at the top of the frame and returns the space below them.
 func (c Chart) drawHead(to canvas, in frame) frame {
 	in = drawTitle(to, in, c.Title)
 	if len(c.Series) < 2 {
@@ -58,7 +58,7 @@ func (c Chart) drawHead(to canvas, in frame) frame {
 	return in
 }
 
-// drawTitle writes a title, if any, at the top of the frame and returns the rest of it.
+// drawTitle draws a title, if any, at the top of the frame and returns the space below it.
 func drawTitle(to canvas, in frame, s string) frame {
 	if s == "" {
 		return in

@@ -9,17 +9,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// heatMap is a table of shares from 0 to 1, shown by colour and number; NaN is no share.
+// heatMap is a table of shares from 0 to 1, shown as colour and number. NaN is an empty cell.
 type heatMap struct {
 	title, slug         string
-	rowHead, columnHead string // what rows and columns are
+	rowHead, columnHead string // titles of rows and columns
 	rows, columns       []string
 	cell                [][]float64
 	marked              [2]int // row and column of the marked cell; -1 for none
 	markedLabel         string
 }
 
-// agreementHeat is the agreement of each setting with its neighbours, over α × γ, or α × β.
+// agreementHeat shows the agreement of each setting with its neighbours, over α × γ or α × β.
 func agreementHeat(g *stream.Grid) *heatMap {
 	alpha, second := gridWeights(g)
 	h := &heatMap{
@@ -43,7 +43,7 @@ func agreementHeat(g *stream.Grid) *heatMap {
 	return h
 }
 
-// maxGridCells bounds the table of a grid: n settings that share no value have n² cells.
+// maxGridCells bounds the table of a grid: n settings without common values have n² cells.
 const maxGridCells = 10000
 
 func gridCellCount(g *stream.Grid) int {
@@ -51,8 +51,7 @@ func gridCellCount(g *stream.Grid) int {
 	return len(alpha) * len(second)
 }
 
-// gridWeights are the values of α (a single NaN for methods without) and of the second weight,
-// rising.
+// gridWeights returns the values of α and of the second weight, ascending. Methods without α have a single NaN.
 func gridWeights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
 		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondWeight(s))
@@ -65,7 +64,7 @@ func secondWeight(s stream.GridSetting) float64 {
 	return float64(v)
 }
 
-// secondWeightLetter is the name of the second weight.
+// secondWeightLetter is the Greek letter of the second weight.
 func secondWeightLetter(g *stream.Grid) string {
 	if len(g.Settings) == 0 {
 		return "γ"
@@ -74,7 +73,7 @@ func secondWeightLetter(g *stream.Grid) string {
 	return l
 }
 
-// sortedDistinct sorts and drops repetitions; NaNs are one value, and the first.
+// sortedDistinct sorts and removes repetitions. All NaNs count as one value, which comes first.
 func sortedDistinct(list []float64) []float64 {
 	slices.Sort(list)
 	return slices.CompactFunc(list, func(a, b float64) bool { return a == b || a != a && b != b })
@@ -91,7 +90,7 @@ func weightText(v float64) string {
 	return withMinusSign(strconv.FormatFloat(v, 'g', 6, 64))
 }
 
-// the sides of a cell and of the table's margins, in points.
+// The sizes of a cell and of the table's margins, in points.
 const (
 	cellWidth, cellHeight = 56, 34
 	heatLeft, heatBottom  = 150, 60
@@ -101,17 +100,16 @@ func (h *heatMap) sizeInPoints() (width, height float64) {
 	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
-// maxHeatArea bounds the area of a heat map as a file, in square points: as PNG one takes
-// 28 bytes of memory.
+// maxHeatArea bounds the area of a heat map in a file, in square points. A PNG takes 28 bytes of memory per square
+// point.
 const maxHeatArea = 4e6
 
-// isSmallEnough reports whether h is small enough to draw.
 func (h *heatMap) isSmallEnough() bool {
 	width, height := h.sizeInPoints()
 	return width*height <= maxHeatArea
 }
 
-// paintInto draws the first row at the bottom, as an axis goes.
+// paintInto draws the first row at the bottom, as on a y axis.
 func (h *heatMap) paintInto(to canvas, body frame) error {
 	body = drawTitle(to, body, h.title)
 	to.drawText(labelText(anchorStart), point{body.left, body.top + 10}, h.rowHead)
@@ -149,8 +147,8 @@ func (h *heatMap) paintInto(to canvas, body frame) error {
 	return nil
 }
 
-// agreementCurve shows the mean agreement of neighbouring settings over k, for all settings
-// and for the recommended one, from prefixes of the rankings in the grid.
+// agreementCurve draws the mean agreement of neighbouring settings over k, for all settings and for the recommended
+// one. It uses prefixes of the rankings in the grid.
 func agreementCurve(g *stream.Grid) *describedChart {
 	pairs := neighbouringPairs(g)
 	if len(pairs) == 0 {
@@ -161,7 +159,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		longest = min(longest, len(s.Selected))
 	}
 	mean, best := make([]float64, longest), make([]float64, longest)
-	own := 0 // pairs with the recommended setting
+	own := 0 // number of pairs with the recommended setting
 	for _, p := range pairs {
 		both := sharedPrefixCounts(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
 		recommended := p[0] == g.Recommended || p[1] == g.Recommended
@@ -177,7 +175,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		}
 	}
 	for i := range best {
-		best[i] /= float64(own) // NaN without any
+		best[i] /= float64(own) // NaN if there are none
 	}
 	x, what := countingNumbers(longest), gridUnit(g)+"s"
 	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
@@ -190,7 +188,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 	return c
 }
 
-// neighbouringPairs are the pairs of settings one step of the grid apart.
+// neighbouringPairs returns the pairs of settings that are one grid step apart.
 func neighbouringPairs(g *stream.Grid) [][2]int {
 	alpha, second := gridWeights(g)
 	at := make(map[[2]int]int, len(g.Settings))
@@ -211,7 +209,7 @@ func neighbouringPairs(g *stream.Grid) [][2]int {
 	return pairs
 }
 
-// sharedPrefixCounts counts for each k how many of the first k names the lists share.
+// sharedPrefixCounts returns for each k the number of names that the first k of both lists share.
 func sharedPrefixCounts(a, b []string) []int {
 	seen := make(map[string]bool, len(a))
 	both, out := 0, make([]int, len(a))

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/image/font/opentype"
 )
 
-// textMeasurer measures text by the Go fonts, which the module golang.org/x/image
-// holds. The zero value is ready.
+// textMeasurer measures text in the Go fonts of module golang.org/x/image. The zero value is ready.
 type textMeasurer struct {
 	fonts [2]*opentype.Font // regular and bold
 	faces map[typeface]font.Face
@@ -34,7 +33,7 @@ func (l *textMeasurer) parsedFont(bold bool) *opentype.Font {
 	return l.fonts[which]
 }
 
-// fontFace is a font at a size in dots.
+// fontFace returns a font at a size in dots.
 func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 	want := typeface{size, bold}
 	if f, ok := l.faces[want]; ok {
@@ -51,8 +50,7 @@ func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 	return f
 }
 
-// textWidth is the width of a text.
 func (l *textMeasurer) textWidth(k lettering, s string) float64 {
-	// Ten times the size: advances are rounded to a 64th.
+	// Measure at ten times the size: advances are rounded to 1/64.
 	return float64(font.MeasureString(l.fontFace(10*k.size, k.bold), s)) / 640
 }

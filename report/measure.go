@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errorMeasure says what the errors of a selection are shares of. Errors of one measure compare.
+// errorMeasure names the quantity that a selection's errors are shares of. Only errors of the same measure compare.
 func errorMeasure(s *stream.Selection) string {
 	if of := reconstructionTarget(s); of != "" {
 		return of
@@ -19,7 +19,7 @@ func errorMeasure(s *stream.Selection) string {
 	return "the sum of squares"
 }
 
-// briefErrorMeasure is the measure in two words.
+// briefErrorMeasure names the measure in two words.
 func briefErrorMeasure(s *stream.Selection) string {
 	scale := optionText(s, "scale")
 	switch of := reconstructionTarget(s); {
@@ -33,7 +33,7 @@ func briefErrorMeasure(s *stream.Selection) string {
 	return ""
 }
 
-// reconstructionTarget is what a selection reconstructs that is not the data itself; empty for the data.
+// reconstructionTarget names the quantity that a selection reconstructs, or is empty if that is the data itself.
 func reconstructionTarget(s *stream.Selection) string {
 	switch t := optionText(s, "target"); {
 	case t == "" || t == "smooth" && optionText(s, "smooth") == "0":
@@ -49,7 +49,7 @@ func reconstructionTarget(s *stream.Selection) string {
 	}
 }
 
-// optionText is the value of an option; empty where the document has none.
+// optionText returns the value of an option, or empty if the document does not record it.
 func optionText(s *stream.Selection, option string) string {
 	v, ok := s.Options[option]
 	if !ok {
@@ -58,19 +58,19 @@ func optionText(s *stream.Selection, option string) string {
 	return truncateText(fmt.Sprint(v), 40)
 }
 
-// explainedShare is the share that all chosen features explain; NaN where it is not known.
+// explainedShare is the share explained by all chosen features; NaN if it is unknown.
 func explainedShare(s *stream.Selection) float64 {
 	return 1 - float64(s.Selected[len(s.Selected)-1].Error)
 }
 
-// sizeAdvice is how many features to keep: what the run recommends, else the elbow of its errors.
+// sizeAdvice is the number of features to keep: the run's recommendation, else the elbow of its errors.
 type sizeAdvice struct {
-	k    int // 0 where nothing tells
+	k    int // 0 if unknown
 	rule string
 	why  string
 }
 
-// recommendedSize is how many features the run recommends to keep, or how many groups where it chose these.
+// recommendedSize returns the number of features, or of groups, that the run recommends to keep.
 func recommendedSize(s *stream.Selection) sizeAdvice {
 	switch z := s.Size; {
 	case z == nil:

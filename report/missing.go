@@ -16,7 +16,7 @@ func missingShare(c stream.ColumnReport, rows int64) float64 {
 	return float64(c.Nulls+c.NaNs+c.Infs) / float64(rows)
 }
 
-// missingView are the features with missing values, the most first.
+// missingView lists the features with missing values, the most affected first.
 type missingView struct {
 	Rows []missingRow
 	Note string
@@ -30,7 +30,6 @@ type missingRow struct {
 // maxMissingRows bounds the list of features with missing values.
 const maxMissingRows = 50
 
-// newMissingView lists missing values; nil where there are none.
 func newMissingView(s *stream.Selection) *missingView {
 	chosen := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {

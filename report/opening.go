@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openingView is what a person reads first.
+// openingView is the first text of the page.
 type openingView struct {
-	First string   // what was chosen, and what it explains
-	Rest  []string // how many would do, and whether to trust it
+	First string   // the choice, and the share it explains
+	Rest  []string // how many features suffice, and whether to trust the choice
 }
 
-// newOpening writes it for a selection; judged is what an evaluation in the page says of it.
+// newOpening describes a selection. judged is an evaluation's sentence about it, or empty.
 func newOpening(s *stream.Selection, judged string) openingView {
 	k := len(s.Selected)
 	v := openingView{First: chosenText(s)}
@@ -51,8 +51,8 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
 }
 
-// evaluationSentence is what an evaluation among the documents says of the share of the data that all
-// features of a selection explain; empty where none does, or where the selection says the same.
+// evaluationSentence returns the share of the data that a selection explains according to an evaluation in the page.
+// It is empty if there is none, or if the selection itself records that share.
 func (p Page) evaluationSentence(d *Document) string {
 	if d.Selection == nil {
 		return ""
@@ -75,7 +75,7 @@ func (p Page) evaluationSentence(d *Document) string {
 	return ""
 }
 
-// sizeSentences says how many features to keep, and what each one after them adds.
+// sizeSentences state how many features to keep, and how much each further one adds.
 func sizeSentences(s *stream.Selection) []string {
 	z := sizeAdviceFor(s)
 	switch {
@@ -107,7 +107,7 @@ func sizeSentences(s *stream.Selection) []string {
 	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, countNoun(z.k, chosenUnit(s)), verb, percentText(1-float64(s.Selected[z.k-1].Error)), percentText(most))}
 }
 
-// trustSentences say whether the choice, and the graph of the rows, are better than chance.
+// trustSentences state whether the choice, and the graph of the rows, are better than chance.
 func trustSentences(s *stream.Selection) []string {
 	var list []string
 	if t := s.Trust; t != nil && t.Dependence != nil {
@@ -151,7 +151,7 @@ func trustSentences(s *stream.Selection) []string {
 	return list
 }
 
-// trustVerdict is trust in a word: of the choice, else of the graph; empty where nothing tells.
+// trustVerdict sums up trust in the choice, or else in the graph, in a few words. It is empty if neither is known.
 func trustVerdict(s *stream.Selection) string {
 	switch t := s.Trust; {
 	case t == nil:
@@ -168,11 +168,11 @@ func trustVerdict(s *stream.Selection) string {
 	return ""
 }
 
-// combinedOpening says of several selections what they share, and which explains the most.
+// combinedOpening describes the features that several selections share, and the selection that explains the most.
 func combinedOpening(list []pageSelection, v *compareView) openingView {
 	few, most := len(list[0].Selected), 0
 	features, alike := list[0].Features, true
-	measures := map[string][]pageSelection{} // by what the shares are of, and of which data
+	measures := map[string][]pageSelection{} // by measure and data of the shares
 	for _, s := range list {
 		few, most = min(few, len(s.Selected)), max(most, len(s.Selected))
 		alike = alike && s.Features == features

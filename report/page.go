@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Page is a report on one document or several.
+// Page is a report on one or more documents.
 type Page struct {
 	Documents []Document
-	Version   string          // of the program that writes it
+	Version   string          // of the program that writes the page
 	Spelling  stream.Spelling // of options; nil writes their bare names
 }
 
@@ -36,7 +36,7 @@ var styleCSS string
 //go:embed script.js
 var scriptJS string
 
-// WriteHTML writes the page: one file that loads nothing, whatever the values in it.
+// WriteHTML writes the page as one file. It loads nothing, whichever values it contains.
 func (p Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"brief": func(s string) string { return truncateText(s, maxBriefRunes) },
@@ -62,8 +62,8 @@ func (p Page) WriteHTML(w io.Writer) error {
 		return err
 	}
 	v.Style, v.Script = template.CSS(styleCSS), template.JS(scriptJS)
-	// Only this style and script run, no style or event attribute does, and nothing loads:
-	// even a value that escaped its escaping could do nothing.
+	// Only this style and script run; no style attribute, event attribute or load is allowed. Even a value that was not
+	// escaped could do nothing.
 	v.Policy = "default-src 'none'; img-src data:; style-src " + cspHash(styleCSS) + "; script-src " + cspHash(scriptJS) +
 		"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 	var b bytes.Buffer
@@ -74,13 +74,13 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// cspHash is the source expression of a content security policy for a text.
+// cspHash returns the hash source of a text for a content security policy.
 func cspHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// documentNames are the names of the documents: of their files, with folders where two are alike.
+// documentNames returns the file names of the documents, with folders if two files share a name.
 func (p Page) documentNames() []string {
 	seen := map[string]int{}
 	for i := range p.Documents {

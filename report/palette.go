@@ -8,8 +8,8 @@ import (
 // hue is an opaque colour, 0xRRGGBB.
 type hue uint32
 
-// The colours of charts in files. In the page each stands for a CSS class (style.css), so
-// that charts follow light and dark. All must differ: the colour finds the class.
+// The colours of charts in files. In the page each becomes a CSS class (style.css), so that charts follow light and
+// dark. They must differ, because the class is found by the colour.
 const (
 	paperHue   hue = 0xffffff
 	inkHue     hue = 0x1b1f24 // labels
@@ -20,8 +20,8 @@ const (
 	leftOutHue hue = 0xb9d3ec // pixels that were left out
 )
 
-// seriesHues tell eight lines apart, for colour-blind readers too; from the ninth on
-// lines are dashed.
+// seriesHues returns eight colours that colour-blind readers can distinguish. From the ninth on, lines repeat them
+// with dashes.
 func seriesHues() []hue {
 	return []hue{0x2a6fbb, 0xc2540a, 0x2b8a5a, 0x7b4fb5, 0xc23a6b, 0x1a8a94, 0x7f7415, 0x6b7280}
 }
@@ -35,7 +35,7 @@ func (h hue) toNRGBA(alpha uint8) color.NRGBA {
 
 func (h hue) String() string { return fmt.Sprintf("#%06X", uint32(h)) }
 
-// cssClasses maps the colours to classes of the page.
+// cssClasses maps the colours to CSS classes of the page.
 func cssClasses() map[hue]string {
 	m := map[hue]string{inkHue: "ink", tickHue: "soft", gridHue: "rule", markHue: "mark"}
 	for i, h := range seriesHues() {
@@ -44,7 +44,7 @@ func cssClasses() map[hue]string {
 	return m
 }
 
-// heatColour shows a share from 0 to 1 as a blue, darker for more.
+// heatColour maps a share from 0 to 1 to a blue, darker for larger shares.
 func heatColour(share float64) hue {
 	mixed := hue(0)
 	for shift := 16; shift >= 0; shift -= 8 {

@@ -10,23 +10,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pixelImage is a grid of features named px_R_C, in any order.
+// pixelImage is an image whose pixels are features named px_ROW_COLUMN.
 type pixelImage struct {
 	rows, cols int
-	mean       []float64 // by row; NaN where no feature is
+	mean       []float64 // by row; NaN for a pixel without a feature
 	chosen     []pixel   // by rank
-	leftOut    int       // pixels without a feature
-	others     int       // other features
+	leftOut    int       // number of pixels without a feature
+	others     int       // number of features that are no pixels
 }
 
-// pixel is a chosen one.
+// pixel is a chosen pixel.
 type pixel struct{ row, col, rank int }
 
-// maxPixelSide bounds the sides of a grid: a name may hold any number.
+// maxPixelSide bounds the sides of the image: a name may contain any number.
 const maxPixelSide = 4096
 
-// findPixels finds the grid of pixels in the features of s. It is nil unless at least half
-// of the features, and one chosen feature, have names of pixels.
+// findPixels finds an image in the features of s. It returns nil unless at least half of the features, and one chosen
+// feature, have names of pixels.
 func findPixels(s *stream.Selection) *pixelImage {
 	name := regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})$`)
 	parse := func(s string) (r, c int, ok bool) {
@@ -63,7 +63,7 @@ func findPixels(s *stream.Selection) *pixelImage {
 			}
 		}
 	}
-	// A few scattered names span no image.
+	// A few scattered names do not form an image.
 	if len(p.chosen) == 0 || n < p.others || p.rows*p.cols > 16*n+256 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func findPixels(s *stream.Selection) *pixelImage {
 	return &p
 }
 
-// meanRange is the range of the means; lo > hi without any.
+// meanRange returns the range of the means; lo > hi if there are none.
 func (p *pixelImage) meanRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range p.mean {
@@ -95,8 +95,7 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// meanImage is the mean image, black at the lowest mean and white at the highest; a pixel
-// without a feature takes the colour none.
+// meanImage draws the lowest mean black and the highest white. A pixel without a feature gets the colour none.
 func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()
@@ -105,7 +104,7 @@ func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 		if !math.IsNaN(v) {
 			g := uint8(128)
 			if hi > lo {
-				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // halves: hi − lo may overflow
+				g = uint8(255*(v/2-lo/2)/(hi/2-lo/2) + 0.5) // in halves, because hi − lo may overflow
 			}
 			c = color.NRGBA{R: g, G: g, B: g, A: 255}
 		}
@@ -114,7 +113,7 @@ func (p *pixelImage) meanImage(none color.NRGBA) *image.NRGBA {
 	return img
 }
 
-// mask draws the pixels to a file.
+// mask draws the chosen pixels over the mean image, to a file.
 type mask struct {
 	*pixelImage
 	title string

@@ -2,7 +2,6 @@ package report
 
 import "math"
 
-// drawPlot draws axes, series and marks into the frame.
 func (c Chart) drawPlot(to canvas, in frame) {
 	a := c.drawAxes(to, in)
 	for i, s := range c.Series {
@@ -11,13 +10,13 @@ func (c Chart) drawPlot(to canvas, in frame) {
 	c.drawMarks(to, a)
 }
 
-// axes are the scales of a plot: from values to places.
+// axes map values to positions in the frame.
 type axes struct {
 	frame
 	x, y scale
 }
 
-// scale takes the values from lo to hi to the places from 0 to 1.
+// scale maps values from lo to hi to the range from 0 to 1.
 type scale struct {
 	lo, hi float64
 	log    bool
@@ -27,21 +26,19 @@ func (s scale) position(v float64) float64 {
 	if s.log {
 		return math.Log(v/s.lo) / math.Log(s.hi/s.lo)
 	}
-	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves: the range may overflow
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // in halves, because the range may overflow
 }
 
 func (a axes) pointAt(x, y float64) point {
 	return point{a.left + a.width()*a.x.position(x), a.bottom - a.height()*a.y.position(y)}
 }
 
-// tickText is the lettering of ticks.
 func tickText(at anchor) lettering { return lettering{hue: tickHue, size: 10, anchor: at} }
 
 // labelText is the lettering of axes, rings and legends.
 func labelText(at anchor) lettering { return lettering{hue: inkHue, size: 10, anchor: at} }
 
-// drawAxes draws the axes of the chart: the name of y above it, pale lines at its ticks, and x
-// with its name below.
+// drawAxes draws the name of y above its axis, pale lines at its ticks, and the x axis with its name below.
 func (c Chart) drawAxes(to canvas, in frame) axes {
 	a := axes{frame: in}
 	a.x.lo, a.x.hi = c.axisRange(true)
@@ -56,7 +53,7 @@ func (c Chart) drawAxes(to canvas, in frame) axes {
 		widest = max(widest, to.textWidth(tickText(anchorEnd), t.label))
 	}
 	a.left += widest + 10
-	a.right -= 14 // half of the last label of x, and of a ring
+	a.right -= 14 // room for half of the last x label, and for a ring
 	for _, t := range ys {
 		if t.label != "" {
 			y := a.pointAt(a.x.lo, t.value).y
@@ -69,7 +66,7 @@ func (c Chart) drawAxes(to canvas, in frame) axes {
 	return a
 }
 
-// drawXAxis draws the axis of x, with ticks or only their labels.
+// drawXAxis draws the labels of the x axis and, if marked, its line and ticks.
 func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 	if marked {
 		to.drawLine(stroke{hue: tickHue, width: 0.5}, point{a.left, a.bottom}, point{a.right, a.bottom})
@@ -90,7 +87,6 @@ func drawXAxis(to canvas, a axes, name string, list []tick, marked bool) {
 	to.drawText(labelText(anchorMiddle), point{(a.left + a.right) / 2, a.bottom + 29}, printableText(name, 80))
 }
 
-// seriesStroke is how the i-th series is drawn.
 func seriesStroke(i int) stroke {
 	hues := seriesHues()
 	s := stroke{hue: hues[i%len(hues)], width: 1.75}
@@ -103,7 +99,7 @@ func seriesStroke(i int) stroke {
 	return s
 }
 
-// maxErrorBarPoints is the most points that a series shows singly, with error bars and no band.
+// maxErrorBarPoints bounds the points of a series drawn with dots and error bars. Longer series get a band.
 const maxErrorBarPoints = 24
 
 func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
@@ -145,8 +141,8 @@ func (c Chart) drawSeries(to canvas, a axes, index int, s Series) {
 	flush()
 }
 
-// thinLine keeps the visible points of a line: in each half point of width the first, the last,
-// the lowest and the highest (M4: U. Jugel et al., VLDB 2014).
+// thinLine keeps the visible points of a line: the first, last, lowest and highest in each half point of width (M4:
+// U. Jugel et al., VLDB 2014).
 func thinLine(line []point) []point {
 	const column = 0.5
 	if len(line) < 4 {
@@ -176,8 +172,7 @@ func thinLine(line []point) []point {
 	return out
 }
 
-// drawMarks draws rings, and their labels on the free side of the first series and inside the
-// plot.
+// drawMarks draws rings. It puts their labels on the free side of the first series, inside the plot.
 func (c Chart) drawMarks(to canvas, a axes) {
 	style := lettering{hue: markHue, size: 10}
 	rises := false
@@ -198,7 +193,7 @@ func (c Chart) drawMarks(to canvas, a axes) {
 		switch {
 		case rises:
 			at.x -= width + 6
-		case at.x+3+width > a.right && at.y+18 < a.bottom: // the falling line is above
+		case at.x+3+width > a.right && at.y+18 < a.bottom: // a falling line lies above the ring
 			at.x -= width + 9
 			y = at.y + 16
 		}

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// RankPlot shows the mean ranks of several methods on an axis, the best at its left, and joins
-// with a bar those that a critical difference does not tell apart: Figure 1 of Demšar,
-// Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
+// RankPlot shows the mean ranks of several methods on an axis, the best at its left. A bar joins methods whose ranks
+// differ by less than the critical difference: Figure 1 of Demšar, Statistical comparisons of classifiers over
+// multiple data sets, JMLR 7 (2006).
 type RankPlot struct {
 	Title    string
 	Names    []string
-	Ranks    []float64 // of Names, 1 the best
-	Critical float64   // difference; NaN draws none
-	Alike    [][2]int  // sets to join, as positions in the order of the ranks, inclusive
+	Ranks    []float64 // of Names; 1 is the best
+	Critical float64   // critical difference; NaN draws none
+	Alike    [][2]int  // sets to join: first and last position, inclusive, in the order of the ranks
 }
 
 // WriteSVG writes the plot as an SVG file in light colours.
 func (r RankPlot) WriteSVG(w io.Writer) error { return writeSVG(w, r) }
 
-// The measures of the plot in points.
+// The sizes in the plot, in points.
 const (
 	rankWidth  = 760
 	rankMargin = 190 // left and right of the axis, for names
@@ -82,8 +82,8 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 	}
 	half := (len(order) + 1) / 2
 	for i, j := range order {
-		// The better half is named at the left, the best on top, the other at the right, the worst
-		// on top, so that no two lines cross.
+		// Names of the better half stand at the left, the best on top; the others at the right, the worst on top. So no two
+		// lines cross.
 		row, side, text, gap := i, left-14.0, labelText(anchorEnd), -4.0
 		if i >= half {
 			row, side, text, gap = len(order)-1-i, right+14.0, labelText(anchorStart), 4

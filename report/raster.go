@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// dotsPerPoint is 192 dots an inch, twice a screen's usual density.
+// dotsPerPoint gives 192 dots per inch, twice the usual density of a screen.
 const dotsPerPoint = 192.0 / 72
 
 // raster is a canvas of dots.
@@ -26,11 +26,9 @@ func newRaster(width, height float64) *raster {
 	return &raster{img: image.NewRGBA(image.Rect(0, 0, int(math.Ceil(width*dotsPerPoint)), int(math.Ceil(height*dotsPerPoint))))}
 }
 
-// encodePNG writes the image as PNG.
 func (r *raster) encodePNG(w io.Writer) error { return png.Encode(w, r.img) }
 
-// fillOutlines paints what lies inside of the outlines, each of which runs around clockwise, or
-// anticlockwise around a hole.
+// fillOutlines fills the inside of the outlines. An outline runs clockwise, or anticlockwise around a hole.
 func (r *raster) fillOutlines(h hue, opacity float64, outlines ...[]point) {
 	low, high := point{math.Inf(1), math.Inf(1)}, point{math.Inf(-1), math.Inf(-1)}
 	for _, outline := range outlines {
@@ -91,7 +89,7 @@ func (r *raster) drawLine(s stroke, through ...point) {
 	r.fillOutlines(s.hue, 1, outlines...)
 }
 
-// circlePolygon is a polygon that nobody tells from a circle, clockwise.
+// circlePolygon is a clockwise polygon that looks like a circle.
 func circlePolygon(at point, radius float64) []point {
 	const corners = 32
 	around := make([]point, corners)

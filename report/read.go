@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Document is one file of results: exactly one of its parts is there.
+// Document is one file of results. Exactly one of its parts is set.
 type Document struct {
 	Name       string // of the file, for people
 	Selection  *stream.Selection
@@ -25,8 +25,8 @@ type Document struct {
 	Evaluation *stream.Evaluation
 }
 
-// Read reads a document of any kind, which its schema tells. The error says what is wrong
-// with it, as a *[stream.DataError] of the file name.
+// Read reads a document of any kind, according to its schema. It reports bad content as a *[stream.DataError] with
+// the file name.
 func Read(name string, r io.Reader) (*Document, error) {
 	var b []byte
 	var err error
@@ -63,7 +63,8 @@ func Read(name string, r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-// Unread is the error of a file that could not be read; what says its place or its remedy stays as it is.
+// Unread makes the error for a file that could not be read. An error that already names its place or its remedy stays
+// as it is.
 func Unread(name string, err error) error {
 	switch at := (*fs.PathError)(nil); {
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
@@ -83,7 +84,7 @@ func schemaOf(text []byte) (string, error) {
 	return head.Schema, err
 }
 
-// Size returns the memory of the document in text, without the text: [Read] does not bound it.
+// Size returns the memory of the document in text, without the text. [Read] does not bound it.
 func Size(ctx context.Context, text []byte) (int64, error) {
 	kinds := map[string]reflect.Type{
 		stream.SelectionSchema:   reflect.TypeFor[stream.Selection](),
@@ -95,7 +96,7 @@ func Size(ctx context.Context, text []byte) (int64, error) {
 	schema, err := schemaOf(text)
 	kind := kinds[schema]
 	if err != nil || kind == nil {
-		return 0, ctx.Err() // which Read tells
+		return 0, ctx.Err() // Read reports the error
 	}
 	size, err := jsonsize.Of(ctx, text, kind)
 	if ctx.Err() != nil {
@@ -109,7 +110,7 @@ func errNoResult(name string, err error) error {
 		Remedy: stream.Textf("report reads what these write with {format} json: select, path, eval")}
 }
 
-// errMalformed says where in the file JSON or one of its values is wrong.
+// errMalformed reports the line of malformed JSON, or of a value of the wrong type.
 func errMalformed(name string, b []byte, err error) error {
 	at := int64(-1)
 	var syntax *json.SyntaxError
@@ -133,7 +134,7 @@ func errMalformed(name string, b []byte, err error) error {
 	return errNoResult(name, fmt.Errorf("not a result: %w", err))
 }
 
-// checkContents refuses documents that leave nothing to show.
+// checkContents refuses documents with nothing to show, and sorts a selection by rank.
 func (d *Document) checkContents() error {
 	switch {
 	case d.Selection != nil && len(d.Selection.Selected) == 0:
@@ -162,7 +163,6 @@ func (d *Document) checkContents() error {
 	return nil
 }
 
-// kindName is what the document is, in a word.
 func (d *Document) kindName() string {
 	switch {
 	case d.Selection != nil:
@@ -175,7 +175,7 @@ func (d *Document) kindName() string {
 	return "evaluation"
 }
 
-// shortName is the file name without folders and .json.
+// shortName is the file name without folders and without .json.
 func (d *Document) shortName() string {
 	s := d.Name
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {

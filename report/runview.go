@@ -8,12 +8,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addRun fills in the description of the run. Every document says as much of it as a
-// selection.
+// addRun describes the run that made a selection, a curve or a grid.
 func (v *sectionView) addRun(r *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
 	add("Method", r.Method, truncateText(r.Why, 400))
-	if r.Version != "" { // of older curves and grids
+	if r.Version != "" { // older curves and grids have none
 		add("Version", r.Version, "")
 	}
 	add("Seed", fmt.Sprint(r.Seed), "")
@@ -45,7 +44,6 @@ func (v *sectionView) addRun(r *stream.Selection) {
 	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(r.Warnings), maxWarnings, identity), newListView(r.Inputs, maxInputs, newInputView)
 }
 
-// transferFact is what was fetched from object stores.
 func transferFact(t *stream.Transfer) fact {
 	note := "in " + countNoun(int(t.Requests), "request")
 	if t.Retries > 0 {
@@ -58,7 +56,7 @@ func newInputView(in stream.Input) inputView {
 	return inputView{in.Path, countText(in.Rows), bytesText(in.Bytes), in.Fingerprint}
 }
 
-// optionValueText is the value of a flag for people.
+// optionValueText writes the value of a flag.
 func optionValueText(x any) string {
 	switch x := x.(type) {
 	case float64:

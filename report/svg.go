@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// fontFamilies are faces of nearly the widths that letters measures.
+// fontFamilies are fonts of nearly the same widths as the Go fonts, by which textMeasurer measures.
 const fontFamilies = `Liberation Sans, Arial, Helvetica, Arimo, sans-serif`
 
-// svg is a canvas that writes SVG: for a file in light colours, or, with classes, for the
-// page, whose content security policy allows no style attribute.
+// svg is a canvas that writes SVG: for a file in light colours, or for the page with CSS classes, because its content
+// security policy allows no style attribute.
 type svg struct {
 	textMeasurer
 	b       bytes.Buffer
@@ -31,20 +31,19 @@ func newFileSVG(width, height float64) *svg {
 	return s
 }
 
-// newInlineSVG begins an SVG for the page; label describes it for readers who cannot see it.
+// newInlineSVG begins an SVG for the page. label describes it for readers who cannot see it.
 func newInlineSVG(width, height float64, class, label string) *svg {
 	s := &svg{classes: cssClasses()}
 	fmt.Fprintf(&s.b, `<svg class="%s" role="img" aria-label="%s" viewBox="0 0 %s %s">`, html.EscapeString(class), html.EscapeString(label), svgNumber(width), svgNumber(height))
 	return s
 }
 
-// closeSVG returns the SVG.
 func (s *svg) closeSVG() ([]byte, error) {
 	s.b.WriteString("</svg>")
 	return s.b.Bytes(), s.err
 }
 
-// svgNumber writes a length to a hundredth of a point.
+// svgNumber writes a length, rounded to a hundredth of a point.
 func svgNumber(x float64) string {
 	return strconv.FormatFloat(math.Round(100*x)/100, 'f', -1, 64)
 }
@@ -113,14 +112,13 @@ func (s *svg) drawPicture(img image.Image, in frame) {
 	fmt.Fprintf(&s.b, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" image-rendering="pixelated" href="%s"/>`, svgNumber(in.left), svgNumber(in.top), svgNumber(in.width()), svgNumber(in.height()), data)
 }
 
-// dataURL is the image as a PNG in a URL.
+// dataURL encodes the image as a PNG in a URL.
 func dataURL(img image.Image) (string, error) {
 	var b bytes.Buffer
 	err := png.Encode(&b, img)
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// writeStroke writes how a line is drawn.
 func (s *svg) writeStroke(k stroke) {
 	s.writeColour("stroke", "l-", k.hue)
 	fmt.Fprintf(&s.b, ` stroke-width="%s"`, svgNumber(k.width))
@@ -133,7 +131,7 @@ func (s *svg) writeStroke(k stroke) {
 	}
 }
 
-// writeColour writes a colour as a class of the page, or as it is.
+// writeColour writes a CSS class of the page if the colour has one, else the colour itself.
 func (s *svg) writeColour(attribute, prefix string, h hue) {
 	if class := s.classes[h]; class != "" {
 		fmt.Fprintf(&s.b, ` class="%s%s"`, prefix, class)

@@ -14,13 +14,13 @@ import (
 
 // rankingView is the ranking with bars.
 type rankingView struct {
-	Rows, Rest []rankRow // the first, and those to unfold
+	Rows, Rest []rankRow // shown at first, and after unfolding
 	Total      string
-	More       string // not shown at all
-	Adds       bool   // bars show by how much a feature lowers the error, else its score
+	More       string // number of rows not shown at all
+	Adds       bool   // bars show how much a feature lowers the error, else its score
 	Explained  bool
 	Stands     bool
-	Missing    bool // some have missing values
+	Missing    bool // some features have missing values
 	Column     bool // positions in the input are known
 	Lower      bool
 }
@@ -42,8 +42,8 @@ type rankRow struct {
 	Column        stream.Position
 }
 
-// newRankingView makes the ranking; bars show how much a feature lowers the error, or its score
-// relative to the largest.
+// newRankingView makes the ranking. Bars show how much a feature lowers the error, or its score relative to the
+// largest.
 func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	v := &rankingView{Total: countText(int64(len(s.Selected))), Lower: s.LowerIsBetter, Stands: groups != nil}
 	bars := make([]float64, len(s.Selected))
@@ -93,8 +93,8 @@ func newRankingView(s *stream.Selection, groups []featureGroup) *rankingView {
 	return v
 }
 
-// barWidth is the width in percent of the bar of a share; empty for no number. Rounding may
-// leave a share just above 1.
+// barWidth returns the width of the bar of a share, in percent; empty if x is NaN or infinite. A share may exceed 1
+// by rounding.
 func barWidth(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -102,8 +102,7 @@ func barWidth(x float64) string {
 	return fmt.Sprintf("%.1f", 100*min(max(x, 0), 1))
 }
 
-// scoreFormatter formats the scores of a ranking with the same number of decimals, where five
-// digits suffice for the smaller ones.
+// scoreFormatter formats all scores with the same number of decimals if five digits suffice for the smaller ones.
 func scoreFormatter(list []stream.Selected) func(float64) string {
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range list {
@@ -123,7 +122,7 @@ func scoreFormatter(list []stream.Selected) func(float64) string {
 	}
 }
 
-// sortKey is a number for the script that sorts; empty for none, which sorts last.
+// sortKey is a number for the script that sorts tables. Empty sorts last.
 func sortKey(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -131,9 +130,9 @@ func sortKey(x float64) string {
 	return fmt.Sprintf("%.6g", x)
 }
 
-// groupsView are the redundancy groups.
+// groupsView lists the chosen features with the features they stand for.
 type groupsView struct {
-	Groups, Rest []groupView // the first, and those to unfold
+	Groups, Rest []groupView // shown at first, and after unfolding
 	More         string
 	Note         string
 }
@@ -183,7 +182,7 @@ func newGroupsView(groups []featureGroup) *groupsView {
 	return v
 }
 
-// maskView is the mask of chosen pixels over the mean image.
+// maskView shows the chosen pixels over the mean image.
 type maskView struct {
 	SVG                   template.HTML
 	Chosen, LeftOut, Note string
@@ -214,12 +213,12 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>px_%d_%d: rank %d</title></rect>`, c.col, c.row, c.row, c.col, c.rank)
 	}
 	b.WriteString("</svg>")
-	v.SVG = template.HTML(b.String()) // numbers and base64 only
+	v.SVG = template.HTML(b.String()) // has only numbers and base64
 	return v, nil
 }
 
-// mergeKey is the key of several masks, of which rest is that of the others, or nil: of their
-// ranges only what is the same in all.
+// mergeKey extends rest, the legend of earlier masks or nil, by v. It keeps the ends of the grey scale only if all
+// masks have the same.
 func (v *maskView) mergeKey(rest *maskView) *maskView {
 	key := &maskView{Chosen: "chosen pixels", Low: v.Low, High: v.High}
 	if v.LeftOut != "" || rest != nil && rest.LeftOut != "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxBriefRunes bounds the runes of a name in running text and summaries; the ranking has all.
+// maxBriefRunes bounds the runes of a name in running text and summaries. The ranking has full names.
 const maxBriefRunes = 100
 
-// How much of a list the page shows, before it says how much more there is.
+// Bounds of the lists in the page. If a list is longer, the page states how many entries are not shown.
 const (
-	firstRows   = 50    // of a ranking, before the rest is unfolded
+	firstRows   = 50    // of a ranking, before it is unfolded
 	maxRows     = 10000 // of a ranking
-	firstGroups = 20    // before the rest is unfolded
+	firstGroups = 20    // before the list is unfolded
 	maxGroups   = 1000
 	maxMembers  = 40
 	maxInputs   = 50
@@ -40,7 +40,7 @@ type pageView struct {
 // sectionView is one document.
 type sectionView struct {
 	ID, Name, File, Kind, Lead string
-	Folded                     bool // one of several of its kind
+	Folded                     bool // one of several documents of its kind
 	spell                      stream.Spelling
 
 	Opening  openingView
@@ -65,7 +65,7 @@ type sectionView struct {
 
 type fact struct{ Name, Value, Note string }
 
-// listView is the shown part of a list, and how many more there are.
+// listView is the shown part of a list, and the number of entries not shown.
 type listView[T any] struct {
 	Shown []T
 	More  string
@@ -88,7 +88,7 @@ type inputView struct{ Path, Rows, Bytes, Fingerprint string }
 
 type leftView struct{ Name, Why string }
 
-// chartView is a chart at two widths; the page shows one.
+// chartView is a chart at two widths; the page shows one of them.
 type chartView struct {
 	Title        string
 	Wide, Narrow template.HTML
@@ -98,7 +98,7 @@ type chartView struct {
 
 type legendItem struct{ Class, Name string }
 
-// chartView draws c for the page. What is in the SVG is escaped by rewriteSVG.
+// chartView draws c for the page. The text in the SVG is escaped by svg.
 func (c *describedChart) chartView() (chartView, error) {
 	v := chartView{Title: c.Title, Notes: c.notes}
 	for _, f := range []struct {
@@ -120,7 +120,6 @@ func (c *describedChart) chartView() (chartView, error) {
 	return v, nil
 }
 
-// drawChartViews draws the charts that are not nil.
 func drawChartViews(list ...*describedChart) ([]chartView, error) {
 	var views []chartView
 	for _, c := range list {
@@ -136,7 +135,7 @@ func drawChartViews(list ...*describedChart) ([]chartView, error) {
 	return views, nil
 }
 
-// heatView is a table of shares; class h0 to h10 is the colour of a cell.
+// heatView is a table of shares. Class h0 to h10 is the colour of a cell.
 type heatView struct {
 	RowHead, Head string
 	Columns       []string
@@ -171,7 +170,6 @@ func (h *heatMap) tableView() *heatView {
 	return v
 }
 
-// buildView builds everything the page shows.
 func (p Page) buildView() (*pageView, error) {
 	v := &pageView{Title: "Feature selection report", Version: p.Version}
 	kinds := map[string]int{}
@@ -209,10 +207,10 @@ func (p Page) buildView() (*pageView, error) {
 	return v, nil
 }
 
-// sectionID is the id of the i-th document in the page.
+// sectionID is the HTML id of the i-th document.
 func sectionID(i int) string { return fmt.Sprintf("s%d", i+1) }
 
-// selectionsShown are those of the documents that are selections.
+// selectionsShown returns the documents that are selections.
 func (p Page) selectionsShown() []pageSelection {
 	var list []pageSelection
 	names := p.documentNames()

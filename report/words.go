@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// numberText is for people: five digits, thousands grouped, "–" for no number.
+// numberText writes five digits with thousands separators, or "–" if x is NaN or infinite.
 func numberText(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -20,7 +20,6 @@ func numberText(x float64) string {
 	return withMinusSign(strconv.FormatFloat(x, 'g', 5, 64))
 }
 
-// fixedText has a fixed number of decimals.
 func fixedText(x float64, decimals int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
@@ -28,7 +27,6 @@ func fixedText(x float64, decimals int) string {
 	return withMinusSign(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
-// percentText is a share of 1 in percent.
 func percentText(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
@@ -36,7 +34,7 @@ func percentText(x float64) string {
 	return fixedText(100*x, 2) + " %"
 }
 
-// pValueText has three decimals, and none below them.
+// pValueText writes three decimals. Smaller values are "< 0.001".
 func pValueText(p float64) string {
 	if p < 0.0005 {
 		return "< 0.001"
@@ -53,7 +51,6 @@ func countNoun(n int, what string) string {
 	return countText(int64(n)) + " " + what
 }
 
-// chosenUnit is what s has chosen: features, or groups of them.
 func chosenUnit(s *stream.Selection) string {
 	if s.HasGroups() {
 		return "group"
@@ -61,7 +58,6 @@ func chosenUnit(s *stream.Selection) string {
 	return "feature"
 }
 
-// gridUnit is what the settings of g choose.
 func gridUnit(g *stream.Grid) string {
 	if g.Members != nil {
 		return "group"
@@ -69,7 +65,6 @@ func gridUnit(g *stream.Grid) string {
 	return "feature"
 }
 
-// chosenText is how much of all features s has chosen.
 func chosenText(s *stream.Selection) string {
 	of := fmt.Sprintf(" of %s features", countText(int64(s.Features)))
 	if !s.HasGroups() {
