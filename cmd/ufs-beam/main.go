@@ -28,8 +28,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program; it returns the exit code. As a worker it does not return. Beam reads
-// its own settings from the flags of the process, so there can be one run in a process.
+// run is the whole program; it returns the exit code. As a worker it does not return. Beam reads its settings from
+// the flags of the process, so there can be one run in a process.
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	var s settings
 	err := s.parseArgs(args, errw)
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	}
 	if err == nil {
 		dieWithParent()
-		beam.Init() // a worker does its work in here
+		beam.Init() // a worker works inside this call
 		err = s.submitJob(ctx, out)
 	}
 	if err == nil {
@@ -48,7 +48,6 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	return exit.Code(err)
 }
 
-// submitJob builds the pipeline and runs it.
 func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 	if err := errors.Join(s.job.validate(), s.job.makePathsAbsolute(), s.chooseWorkerBinary()); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 		}
 		return fmt.Errorf("the job failed: %w%s", err, s.resumeHint(exit.Fault))
 	}
-	if result == nil { // Dataflow's --dry_run
+	if result == nil { // with Dataflow's --dry_run
 		return nil
 	}
 	if *jobopts.Async {
@@ -82,7 +81,6 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 	return s.job.removeParts(ctx, rounds)
 }
 
-// resumeHint says how to go on after a failure.
 func (s *settings) resumeHint(code int) string {
 	if isPermanent(code) {
 		return fmt.Sprintf("\nthe parts of the other shards are kept in %s: once that is mended, the same command goes on from them, if the plan is still the same", place.Name(s.job.Parts))
@@ -90,7 +88,7 @@ func (s *settings) resumeHint(code int) string {
 	return fmt.Sprintf("\nthe parts that are done are kept in %s: the same command goes on from them", place.Name(s.job.Parts))
 }
 
-// chooseWorkerBinary makes this program the worker, unless the user names one.
+// chooseWorkerBinary makes this program the worker, unless the user names another.
 func (s *settings) chooseWorkerBinary() error {
 	inside := *jobopts.Endpoint == "" && s.runsOnPrism() || jobopts.IsLoopback()
 	if *jobopts.WorkerBinary != "" || inside {
@@ -104,14 +102,12 @@ func (s *settings) chooseWorkerBinary() error {
 	return err
 }
 
-// runsOnPrism reports whether the runner is Beam's own, which runs inside this program where no
-// endpoint is given.
+// runsOnPrism reports whether the runner is Beam's own, which runs inside this program unless an endpoint is given.
 func (s *settings) runsOnPrism() bool {
 	runner := strings.ToLower(flag.Lookup("runner").Value.String())
 	return runner == "" || runner == "prism" || runner == "prismrunner"
 }
 
-// partCounts are how many parts the job scanned, and how many it found.
 func partCounts(result beam.PipelineResult) (scanned, there int64) {
 	all := result.Metrics()
 	for _, c := range all.AllMetrics().Counters() {

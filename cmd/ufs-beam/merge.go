@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// groupFn gives a part the number of its group as a key.
+// groupFn keys a part by the number of its group.
 type groupFn struct{ Job job }
 
 // ProcessElement returns the group of the piece, and the piece.
@@ -24,8 +24,8 @@ type groupMergeFn struct {
 	Round round
 }
 
-// ProcessElement merges the parts of one group. Faults of its shards go on to the last level,
-// which tells those of all groups.
+// ProcessElement merges the parts of one group. It passes faults of its shards on to the last level, which reports
+// the faults of all groups.
 func (f *groupMergeFn) ProcessElement(ctx context.Context, group int, parts func(*Piece) bool) (Piece, error) {
 	merged := Piece{Number: group, Name: f.Job.groupName(f.Round, group)}
 	first := (group-1)*f.Job.groupWidth() + 1
@@ -43,8 +43,8 @@ type lastMergeFn struct {
 	Output string
 }
 
-// ProcessElement merges the files of all groups and returns the name of the result. Here a fault
-// of any shard fails the job.
+// ProcessElement merges the files of all groups and returns the name of the result. A fault of any shard fails the
+// job here.
 func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Piece) bool) (string, error) {
 	all := Piece{Name: f.Output}
 	files, err := collectNames(&all, groups, 1, f.Job.groupCount())
@@ -57,8 +57,8 @@ func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Pi
 	return f.Output, f.Job.mergeFiles(ctx, files, f.Output, false)
 }
 
-// collectNames returns the names of the pieces first, first+1 and so on, in this order, which is what
-// makes the sum the same on every runner. It takes over their faults into whole.
+// collectNames returns the names of the pieces first, first+1 and so on. This order makes the sum the same on every
+// runner. It adds the pieces' faults to whole.
 func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {
@@ -80,7 +80,6 @@ func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]s
 	return files, nil
 }
 
-// mergeFiles adds up files in their order.
 func (j *job) mergeFiles(ctx context.Context, files []string, output string, partial bool) error {
 	done, err := runInTurn(ctx, func() (*ufs.Gathered, error) {
 		if err := makeParentFolder(output); err != nil {

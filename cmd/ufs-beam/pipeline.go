@@ -19,7 +19,6 @@ func init() {
 	register.Iter1[Piece]()
 }
 
-// buildPipeline makes the pipeline of a job with the given rounds, one or both.
 func (j job) buildPipeline(rounds []round) *beam.Pipeline {
 	pipeline, root := beam.NewPipelineWithRoot()
 	var profile beam.PCollection

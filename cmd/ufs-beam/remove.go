@@ -14,12 +14,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxRemovals is how many objects are removed side by side: a store takes some 50 ms for each,
-// and there may be 10,000.
+// maxRemovals is the number of objects removed at the same time: a store takes some 50 ms for each, and there may be
+// 10,000.
 const maxRemovals = 16
 
-// removeParts removes the files that the job made on the way to its output, by their names:
-// whatever else lies in the folder stays.
+// removeParts removes, by name, the files that the job made besides its output. Other files in the folders stay.
 func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	client := store.New(store.Options{})
 	var mu sync.Mutex
@@ -36,7 +35,7 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // failed has all errors
+	_ = g.Wait() // failed holds all errors
 	if len(failed) > 0 {
 		return &stream.OutputError{Path: place.Name(j.Parts), Remedy: stream.PlainText("the statistics are complete: remove the parts by hand"),
 			Err: stream.Errorf("%d part files could not be removed: %w", len(failed), failed[0])}
@@ -44,14 +43,14 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	for _, r := range rounds {
 		for _, folder := range []string{"/groups", ""} {
 			if name := place.Below(j.Parts, string(r)+folder); !place.IsURL(name) {
-				_ = os.Remove(name) // stays where something else lies in it
+				_ = os.Remove(name) // fails if the folder contains other files
 			}
 		}
 	}
 	return nil
 }
 
-// partFiles lists the files that rounds make, but the last one's output.
+// partFiles lists the files that the rounds make, except the output of the last round.
 func (j *job) partFiles(rounds []round) (names []string) {
 	for _, r := range rounds {
 		for shard := range j.Shards {

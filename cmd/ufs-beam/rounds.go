@@ -11,10 +11,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// defaultSampleRows is --sample-rows where nothing is said.
+// defaultSampleRows is the default of --sample-rows.
 const defaultSampleRows = 10_000
 
-// planRounds reads from the plan which rounds its method takes.
+// planRounds reads the plan's method and returns the rounds that it needs.
 func (s *settings) planRounds(ctx context.Context) ([]round, error) {
 	h, err := chunkio.ReadPlanHeader(ctx, s.job.Plan, chunkio.FetchOptions{})
 	if err != nil {

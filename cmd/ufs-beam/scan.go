@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// numberFn makes the numbers of the shards from their count, so that the pipeline is as small for
-// 10,000 of them as for one.
+// numberFn makes the shard numbers from their count, so that the pipeline for 10,000 shards is as small as for one.
 type numberFn struct{}
 
 // ProcessElement emits 1 to n.
@@ -23,7 +22,7 @@ func (*numberFn) ProcessElement(n int, emit func(int)) {
 	}
 }
 
-// scanFn scans shards without a profile: for the profile round, or where there is none.
+// scanFn scans shards without a profile: in the profile round, or if no profile is needed.
 type scanFn struct {
 	Job   job
 	Round round
@@ -34,7 +33,7 @@ func (f *scanFn) ProcessElement(ctx context.Context, shard int) (Piece, error) {
 	return f.Job.scanShard(ctx, f.Round, shard, "")
 }
 
-// profiledScanFn scans shards by the profile of all of them.
+// profiledScanFn scans shards with the profile of all shards.
 type profiledScanFn struct{ Job job }
 
 // ProcessElement scans one shard into its part file; profile is the side input.
@@ -42,7 +41,7 @@ func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile 
 	return f.Job.scanShard(ctx, profiledRound, shard, profile)
 }
 
-// scanShard makes the part of one shard, unless it is there already.
+// scanShard makes the part of one shard, unless it exists already.
 func (j *job) scanShard(ctx context.Context, r round, shard int, profile string) (Piece, error) {
 	done, err := runInTurn(ctx, func() (*ufs.Gathered, error) {
 		if err := makeParentFolder(j.partName(r, shard)); err != nil {

@@ -17,8 +17,8 @@ type settings struct {
 	keepParts    bool
 }
 
-// parseArgs reads the arguments: the program's own flags, and Beam's, which packages of Beam have
-// declared. A worker gets flags of Beam's only.
+// parseArgs reads the program's own flags, and the flags that packages of Beam have declared. A worker gets only
+// Beam's flags.
 func (s *settings) parseArgs(args []string, errw io.Writer) error {
 	own := flag.NewFlagSet("ufs-beam", flag.ContinueOnError)
 	own.SetOutput(errw)
@@ -43,9 +43,9 @@ func (s *settings) parseArgs(args []string, errw io.Writer) error {
 
 	all := flag.CommandLine
 	all.Init("ufs-beam", flag.ContinueOnError)
-	all.SetOutput(io.Discard) // what is wrong is said once, by run
+	all.SetOutput(io.Discard) // run reports the error once
 	own.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
-	all.Usage = func() {} // package flag shows it with every error too
+	all.Usage = func() {} // package flag would print the usage after every error
 	err := all.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

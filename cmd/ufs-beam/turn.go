@@ -2,13 +2,11 @@ package main
 
 import "context"
 
-// turnToken lets one scan or merge run at a time in a worker process, however many bundles the runner
-// gives it: the limits of memory and threads are those of the Go runtime, which the process has
-// once (see package ufs), and one scan uses all the cores that it may. It belongs to the process
-// as those limits do; that is why it is a variable of the package.
+// turnToken lets one scan or merge run at a time in a worker process, whatever number of bundles the runner assigns
+// to it. The limits of memory and threads belong to the Go runtime, hence to the process (see package ufs), and one
+// scan uses all permitted cores. It belongs to the process like those limits, so it is a package variable.
 var turnToken = make(chan struct{}, 1)
 
-// runInTurn runs work once it is its turn.
 func runInTurn[T any](ctx context.Context, work func() (T, error)) (done T, err error) {
 	select {
 	case turnToken <- struct{}{}:

@@ -23,13 +23,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The variables that hold secrets of REST catalogs, which do not belong on a command line.
+// Variables with the secrets of REST catalogs, which must not appear on a command line.
 const (
 	tokenVariable      = "ICEBERG_REST_TOKEN"
 	credentialVariable = "ICEBERG_REST_CREDENTIAL"
 )
 
-// openTable finds a table's newest metadata and opens them.
+// openTable opens the newest metadata of a table.
 func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.catalog == hadoopCatalog {
 		return openHadoop(ctx, q)
@@ -67,12 +67,12 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if err != nil {
 		return nil, nil, errCatalog(at, q, err)
 	}
-	if l.scope == nil { // Glue's table was read from where it is, and has its scope
+	if l.scope == nil { // Glue reads the table's own location, which sets the scope
 		own, err := parseLocation(t.Metadata().Location())
 		if err == nil {
 			err = l.adoptBucket(own)
 		}
-		if err == nil { // also if it has no files yet
+		if err == nil { // check it even if the table has no files yet
 			_, err = l.resolvePlace(strings.TrimSuffix(t.Metadata().Location(), "/") + "/metadata")
 		}
 		if err != nil {
@@ -85,7 +85,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-// loadWithRetries asks a catalog for a table, again where it is down or busy.
+// loadWithRetries loads a table, and retries if the catalog is down or busy.
 func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
 	for try := range len(retryPauses) + 1 {
 		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {
@@ -100,10 +100,10 @@ func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.
 	return t, err
 }
 
-// checkStoreServer is an error if a catalog tells of a server for the table's files, and nobody else does:
-// whoever it names would get the user's signatures. Amazon's and Google's own are the usual.
+// checkStoreServer refuses a server for the table's files that only the catalog names: that server would receive the
+// user's signatures. Servers of Amazon and Google are accepted.
 func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) error {
-	if _, err := t.FS(ctx); err != nil { // which notes the catalog's settings
+	if _, err := t.FS(ctx); err != nil { // records the catalog's settings
 		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
 	}
 	told := endpointPattern.FindStringSubmatch(l.catalogParameters)
@@ -121,14 +121,13 @@ func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) 
 }
 
 var (
-	endpointPattern = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // in parameters
+	endpointPattern = regexp.MustCompile(`(?:^|&)endpoint=([^&]*)`) // within URL parameters
 	vendorEndpoint  = regexp.MustCompile(`^https://([a-z0-9-]+\.)*(amazonaws\.com(\.cn)?|storage\.googleapis\.com)/?$`)
 )
 
-// retryPauses are before a catalog is asked again that is down or busy.
+// retryPauses are the pauses before a catalog that is down or busy is asked again.
 var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
-// loadTable asks a catalog for a table.
 func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
 	open := openREST
 	if props["type"] != restCatalog {
@@ -146,13 +145,12 @@ func loadTable(ctx context.Context, props iceberg.Properties, named table.Identi
 	return c.LoadTable(ctx, named)
 }
 
-// errCatalog is the error about a catalog that gives no table.
 func errCatalog(at string, q request, err error) error {
 	var told *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &told): // without the library's text around it
+	case errors.As(err, &told): // drop the library's text around it
 		return told
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)
@@ -168,7 +166,7 @@ func errCatalog(at string, q request, err error) error {
 	return asDataError(at, "this catalog does not give the table "+q.table, err)
 }
 
-// isTemporary reports whether an error is of a catalog or a network that is down or busy.
+// isTemporary reports whether a catalog or a network is down or busy.
 func isTemporary(err error) bool {
 	var dial *net.OpError
 	var name *net.DNSError
@@ -182,7 +180,7 @@ func isTemporary(err error) bool {
 	return errors.As(err, &slow) && slow.Timeout()
 }
 
-// temporaryError marks an error as one that passes.
+// temporaryError marks an error after which the same command may succeed later.
 type temporaryError struct{ error }
 
 func (p temporaryError) Unwrap() error        { return p.error }

@@ -12,14 +12,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Iceberg knows a column of a file by its id and ufs-stream by its name. The footers tell
-// both, and they alone are proof: manifests are merged under newer schemas, and old schemas
-// leave the metadata.
+// Iceberg identifies a column of a file by its id, ufs-stream by its name. Only the footers hold both reliably:
+// manifests are merged under newer schemas, and old schemas disappear from the metadata.
 
-// columns is what one file has of the table's columns.
+// columns describes the table's columns in one file.
 type columns struct {
 	lacking []lackingColumn
-	widths  map[int]parquet.Type // physical types of numbers, by the column's id
+	widths  map[int]parquet.Type // physical types of numbers, by column id
 }
 
 // lackingColumn is a column of the table that a file does not have.
@@ -31,11 +30,11 @@ type lackingColumn struct {
 // matcher finds the table's columns in a file.
 type matcher struct {
 	columns
-	path string // of the file, as people may see it
+	path string // of the file, redacted
 }
 
-// matchColumns compares a file's columns with the table's. A column that one of the two
-// programs would take for another one is an error.
+// matchColumns compares a file's columns with the table's. It refuses a file if one of the two programs would mistake
+// a column for another.
 func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columns, error) {
 	m := matcher{columns{widths: make(map[int]parquet.Type)}, path}
 	identified := false
@@ -96,7 +95,7 @@ func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mappin
 	return nil
 }
 
-// matchNested goes into a struct, and notes the width of a number.
+// matchNested descends into a struct, or records the width of a number.
 func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
 	switch t := f.Type.(type) {
 	case *iceberg.StructType:
@@ -122,7 +121,7 @@ func (m *matcher) errColumn(column, format string, args ...any) error {
 	return e
 }
 
-// mappedID is the id of a name in a mapping; -1 for none.
+// mappedID returns the id of a name in a mapping, or -1.
 func mappedID(mapping []iceberg.MappedField, name string) int {
 	for _, f := range mapping {
 		if slices.Contains(f.Names, name) {
@@ -141,9 +140,8 @@ func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedFi
 	return []iceberg.MappedField{}
 }
 
-// commonColumns compares the files of a plan with each other, in which all must have the same
-// columns. What all lack is no column of the plan: it comes back. What is a partition key of
-// every file whose value the table's log has is not lacking.
+// commonColumns checks that all files of a plan have the same columns. A column that no file has is returned in
+// absent, unless it is a partition key with a value in every file: then it is returned in keys.
 func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
 	lacking := make(map[lackingColumn]int)
 	var order []lackingColumn
@@ -203,7 +201,7 @@ func checkWidths(files []*dataFile) error {
 	return nil
 }
 
-// partitionText is a partition value as ufs-stream reads it.
+// partitionText writes a partition value as ufs-stream reads it.
 func partitionText(t iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil
@@ -221,5 +219,5 @@ func partitionText(t iceberg.Type, value any) (string, error) {
 	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", t)
 }
 
-// nullKey is how a plan writes a null among partition values.
+// nullKey stands for a null among the partition values of a plan.
 const nullKey = "__HIVE_DEFAULT_PARTITION__"

@@ -15,24 +15,24 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// request is what a run is asked for.
+// request holds the arguments of a run.
 type request struct {
 	table      string // a folder, a metadata file, or namespace.table
-	catalog    string // hadoop where empty
+	catalog    string // empty for hadoop
 	uri        string
 	warehouse  string
-	store      string // query of the URLs of objects
+	store      string // URL parameters of objects
 	properties []string
 	allow      []string // further places that the table's metadata may name
 
-	snapshot    int64 // 0: none is named
+	snapshot    int64 // 0 for none
 	asOf        timeFlag
 	branch, tag string
 	where       string
 	output      string
 }
 
-// The catalogs.
+// Kinds of catalogs.
 const (
 	hadoopCatalog = "hadoop"
 	restCatalog   = "rest"
@@ -99,7 +99,7 @@ So is what the metadata name outside of the table's own folder or bucket, unless
 	return cmd
 }
 
-// validate names every fault at once.
+// validate reports all faults at once.
 func (q *request) validate(snapshotGiven bool) error {
 	var faults stream.Faults
 	if !strings.HasSuffix(q.output, planfile.Ending) {
@@ -143,7 +143,7 @@ func (q *request) validate(snapshotGiven bool) error {
 	return faults.Err("")
 }
 
-// timeFlag is a flag that is a time.
+// timeFlag is a flag with a time as its value.
 type timeFlag time.Time
 
 // String implements pflag.Value.

@@ -16,17 +16,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// deleteFile is a delete file, and the data files that it is about.
+// deleteFile is a delete file, and the data files that it may apply to.
 type deleteFile struct {
 	iceberg.DataFile
 	kind         string
-	targets      []string // paths of data files
-	listsTargets bool     // which ones it is about stands in it, and not in the manifest
+	targets      []string // paths of the data files
+	listsTargets bool     // only the delete file itself names its data files, not the manifest
 }
 
-// refuseDeletes finds the delete files that apply to the files of a plan. There may be none
-// although there are delete files: they can be about files that are no longer live, such as
-// those that a compaction has replaced.
+// refuseDeletes refuses delete files that apply to the files of a plan. Delete files may exist without applying, if
+// their data files are no longer live, for instance after a compaction.
 func refuseDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask, name string) error {
 	deletions, err := listDeletes(ctx, l, tasks)
 	if err != nil {
@@ -81,16 +80,15 @@ func countNoun(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// listDeletes lists the delete files of the tasks, in their order. A file of position deletes
-// is read for the data files that it names: the manifest tells only between which two their
-// paths lie.
+// listDeletes lists the delete files of the tasks in order. It reads files of position deletes for the names of their
+// data files: the manifest has only bounds of these names.
 func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*deleteFile, error) {
 	var all []*deleteFile
 	known := make(map[string]*deleteFile)
 	for _, t := range tasks {
 		add := func(files []iceberg.DataFile, kind string) {
 			for _, f := range files {
-				// The vectors of many files lie in one.
+				// One file may contain the vectors of many files.
 				key := f.FilePath()
 				if kind == deletionVectors && f.ContentOffset() != nil {
 					key += fmt.Sprintf("#%d", *f.ContentOffset())
@@ -120,7 +118,7 @@ func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 	return all, g.Wait()
 }
 
-// narrowTargets keeps of the data files those that the file of position deletes names.
+// narrowTargets keeps only the data files that the file of position deletes names.
 func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	named := make(map[string]bool)
 	err := recoverParquetPanics(func() error { return readPaths(ctx, l, d.FilePath(), named) })
@@ -137,7 +135,7 @@ func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	return nil
 }
 
-// readPaths collects what stands in the column file_path of a Parquet file.
+// readPaths collects the values of column file_path of a Parquet file.
 func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
 	in, err := l.Open(name)
 	if err != nil {
@@ -183,7 +181,7 @@ func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool)
 	return nil
 }
 
-// recoverParquetPanics turns a panic of the Parquet library, which damaged files can raise, into an error.
+// recoverParquetPanics turns a panic of the Parquet library, which damaged files can cause, into an error.
 func recoverParquetPanics(read func() error) (err error) {
 	defer func() {
 		fault := recover()

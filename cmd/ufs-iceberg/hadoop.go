@@ -19,14 +19,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// The names of metadata files: of tables without a catalog, where v7 replaces v6, and of
-// catalogs, which alone know the newest for sure.
+// Names of metadata files. Without a catalog, v7 replaces v6. A catalog's names do not show for sure which is the
+// newest; only the catalog knows.
 var (
 	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 )
 
-// openHadoop opens the table in a folder, or of a metadata file.
+// openHadoop opens a table given by its folder or by a metadata file.
 func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	at := q.table
 	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
@@ -39,7 +39,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		at = loc.String() // its parameters in order
+		at = loc.String() // with its parameters in a fixed order
 	} else {
 		if at, err = place.Local(at); err != nil {
 			return nil, nil, err
@@ -58,7 +58,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 		return nil, nil, err
 	}
 	name := at
-	if place.IsURL(at) { // iceberg-go tells by the name whether it is compressed
+	if place.IsURL(at) { // iceberg-go detects compression by the name
 		loc, err := store.Parse(at)
 		name = loc.Bare().String()
 		if again, refused := l.resolvePlace(name); err != nil || refused != nil || again != at {
@@ -72,7 +72,7 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return t, l, nil
 }
 
-// newestMetadata finds the newest metadata of the table in a folder.
+// newestMetadata finds the newest metadata file of the table in a folder.
 func (l *lake) newestMetadata(folder string) (string, error) {
 	below := place.Below(folder, "metadata")
 	names, err := l.listFiles(below)
@@ -117,8 +117,8 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	case len(hadoop) > 1:
 		return "", ambiguous(fmt.Sprintf("%s and %s have the same number", hadoop[0], hadoop[1]))
 	}
-	// Behind the hint there may be newer metadata, whose writer has not told yet; ahead of all
-	// metadata it is of another table, or they are gone.
+	// There may be newer metadata than the hint, if a writer has not updated it yet. A hint beyond all metadata belongs
+	// to another table, or the metadata are lost.
 	if slices.Contains(names, "version-hint.text") {
 		text, err := l.readResolved(place.Below(below, "version-hint.text"))
 		if err != nil {
@@ -132,7 +132,7 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	return place.Below(below, hadoop[0]), nil
 }
 
-// asDataError is an error about bad data, unless it tells by itself what it is.
+// asDataError makes a data error, unless err already has a kind of its own.
 func asDataError(at, what string, err error) error {
 	var (
 		data   *stream.DataError

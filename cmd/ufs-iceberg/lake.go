@@ -19,16 +19,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// lake opens the files of a table for iceberg-go: local ones, and objects with the client that
-// ufs-stream reads them with.
+// lake opens the files of a table for iceberg-go. It reads objects by the same client as ufs-stream.
 type lake struct {
 	ctx               context.Context
 	client            *store.Client
 	table             string       // its name, for errors
-	userParameters    string       // that the user gave for objects of a catalog: endpoint=…&region=…
-	catalogParameters string       // such parameters of its catalog, which are not used
+	userParameters    string       // the user's for objects of a catalog: endpoint=…&region=…
+	catalogParameters string       // the catalog's, which are not used
 	allow             []string     // places that the user allows
-	scope             *place.Scope // places that its metadata may name; nil until the table's place is known
+	scope             *place.Scope // places that the metadata may name; nil until the table's place is known
 
 	mu           sync.Mutex
 	openedPlaces []string // paths and URLs
@@ -38,8 +37,8 @@ func newLake(ctx context.Context, q request) *lake {
 	return &lake{ctx: ctx, client: store.New(store.Options{}), table: tableName(q), allow: q.allow}
 }
 
-// storeParameters are the parameters of URLs that the properties of a catalog stand for. Its
-// credentials are left out: ufs-stream finds its own.
+// storeParameters translates the properties of a catalog into URL parameters. It leaves out credentials: ufs-stream
+// finds its own.
 func storeParameters(props map[string]string) string {
 	var query []string
 	add := func(name string, values ...string) {
@@ -76,7 +75,7 @@ func (l *lake) ReadFile(name string) ([]byte, error) {
 	return l.readResolved(at)
 }
 
-// readResolved reads the whole of a path or URL of ufs-stream's.
+// readResolved reads a whole file, given by its resolved path or URL.
 func (l *lake) readResolved(at string) ([]byte, error) {
 	f, err := l.openResolved(at)
 	if err != nil {
@@ -86,7 +85,7 @@ func (l *lake) readResolved(at string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// openResolved opens a path or URL of ufs-stream's.
+// openResolved opens a file, given by its resolved path or URL.
 func (l *lake) openResolved(at string) (icebergio.File, error) {
 	l.mu.Lock()
 	l.openedPlaces = append(l.openedPlaces, at)
@@ -114,7 +113,7 @@ func (l *lake) openResolved(at string) (icebergio.File, error) {
 	return f, nil
 }
 
-// errUnreadable is an error of a local file, which names its place once.
+// errUnreadable makes the error of a local file, with its path named once.
 func errUnreadable(at string, err error) error {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 		err = inner.Err
@@ -122,13 +121,13 @@ func errUnreadable(at string, err error) error {
 	return stream.Dataf(at, "cannot be read: %w", err)
 }
 
-// Remove implements icebergio.IO: nothing is ever removed.
+// Remove implements icebergio.IO. Nothing is ever removed.
 func (l *lake) Remove(name string) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.ErrUnsupported}
 }
 
-// openObject is an open object. Reads in sequence fetch pieces of some size, of which the last is
-// kept; ReadAt fetches what it is asked for. Like a file it is of one goroutine.
+// openObject is an open object, for one goroutine at a time. Sequential reads fetch pieces of at least pieceSize and
+// keep the last piece; ReadAt fetches only the bytes it needs.
 type openObject struct {
 	*io.SectionReader
 	info store.Object
@@ -138,7 +137,7 @@ type openObject struct {
 	pieceStart int64
 }
 
-// pieceSize is how much is fetched at once of a manifest or metadata file: most are smaller.
+// pieceSize is the number of bytes fetched at once from a manifest or metadata file. Most are smaller.
 const pieceSize = 1 << 20
 
 // pieceReader reads an object by pieces.
@@ -169,7 +168,7 @@ func (o *openObject) Close() error { return nil }
 // Stat implements fs.File.
 func (o *openObject) Stat() (fs.FileInfo, error) { return objectInfo{o.info}, nil }
 
-// objectInfo is an object as fs.FileInfo.
+// objectInfo makes an object an fs.FileInfo.
 type objectInfo struct{ o store.Object }
 
 func (i objectInfo) Name() string       { return path.Base(i.o.Key) }
@@ -179,7 +178,6 @@ func (i objectInfo) ModTime() time.Time { return i.o.Modified }
 func (i objectInfo) IsDir() bool        { return false }
 func (i objectInfo) Sys() any           { return nil }
 
-// listFiles lists the names of the files in a folder, a path or a URL.
 func (l *lake) listFiles(folder string) (names []string, err error) {
 	if !place.IsURL(folder) {
 		entries, err := os.ReadDir(folder)

@@ -15,20 +15,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// location is a file's place as a table's metadata name it: a path, an address of a web server, or an
-// object. It has no parameters: metadata of other programs choose no server and no
-// credentials.
+// location is the place of a file as a table's metadata name it: a path, a web address, or an object. It has no
+// parameters: metadata written by other programs must not choose a server or credentials.
 type location struct {
-	name    string // a path, or the URL that ufs-stream reads
+	name    string // a path, or a URL that ufs-stream reads
 	bucket  string // the URL of its bucket, if it is an object
-	account string // of Azure, if the metadata name it
+	account string // Azure's storage account, if the metadata name it
 }
 
-// azureHost is the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
+// azureHost matches the authority of Azure's names: CONTAINER@ACCOUNT.dfs.core.windows.net.
 var azureHost = regexp.MustCompile(`^([a-z0-9$-]+)@([a-z0-9]+)\.(?:dfs|blob)\.[a-z0-9.-]+$`)
 
-// parseLocation reads a location. It is taken literally, as its writer's file system does: % and ?
-// are part of names, so that the URL is made of its parts and not of its text.
+// parseLocation reads a location literally, as its writer's file system does: % and ? are part of names, so the URL
+// is built from its parts and not parsed.
 func parseLocation(text string) (location, error) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	switch {
@@ -81,8 +80,8 @@ func parseFileLocation(text, rest string) (location, error) {
 	return location{name: path.Clean("/" + strings.TrimLeft(rest, "/"))}, nil
 }
 
-// resolvePlace is the path or URL by which ufs-stream opens a file that a table's metadata name, if they may
-// name it: it lies in the table's own folder or bucket, or where the user allows.
+// resolvePlace returns the path or URL by which ufs-stream opens a file that a table's metadata name. It refuses a
+// file outside the table's own folder or bucket, unless the user allows it.
 func (l *lake) resolvePlace(text string) (string, error) {
 	named, err := parseLocation(text)
 	if err != nil {
@@ -103,7 +102,7 @@ func (l *lake) resolvePlace(text string) (string, error) {
 		return "", err
 	}
 	if opened, err := l.scope.Resolve(exact.WithKey(bare.Key).String()); err == nil {
-		return opened, nil // allowed with just this parameter
+		return opened, nil // allowed with exactly this parameter
 	}
 	opened, err := l.scope.Resolve(named.name)
 	if err != nil {
@@ -121,8 +120,8 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	return opened, nil
 }
 
-// adoptBucket makes the bucket of a location the table's own: a catalog, which the user chose, tells where
-// the table is. It cannot tell so of this machine's disk or of web servers.
+// adoptBucket makes the bucket of a location the table's own. The user chose the catalog, so its word counts for
+// buckets, but not for this machine's disk or for web servers.
 func (l *lake) adoptBucket(named location) error {
 	var own []string
 	if given := named.bucket; given != "" {
@@ -139,10 +138,10 @@ func (l *lake) adoptBucket(named location) error {
 	return err
 }
 
-// tableFolder is the folder of the table whose metadata file is at a path or URL.
+// tableFolder returns the folder of the table with this metadata file.
 func tableFolder(metadata string) string {
 	if place.IsURL(metadata) {
-		return metadata // its own place is the whole bucket
+		return metadata // the scope of a URL is its whole bucket
 	}
 	folder := filepath.Dir(metadata)
 	if filepath.Base(folder) == "metadata" {

@@ -21,7 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxReaders is how many files are looked at at once: they wait for the store, not for a core.
+// maxReaders is the number of files read at the same time. The reads wait for the store, not for a core.
 const maxReaders = 16
 
 // dataFile is a live data file.
@@ -31,13 +31,13 @@ type dataFile struct {
 	path     string // as ufs-stream opens it
 	version  string // of an object
 	names    map[int]string
-	identity map[int]any // values of the columns that it is partitioned by as they are, by id
+	identity map[int]any // values of the identity partitions, by column id
 }
 
-// planSummary is what a plan came to.
+// planSummary describes a finished plan.
 type planSummary struct {
 	files     int
-	liveFiles string // data files of the snapshot; empty where its summary does not tell
+	liveFiles string // number of data files in the snapshot; empty if its summary lacks it
 	bytes     int64
 	snapshot  *table.Snapshot
 	warnings  []string
@@ -51,7 +51,6 @@ func (p *planSummary) String() string {
 	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, of, p.bytes, p.snapshot.SnapshotID, timeText(p.snapshot.TimestampMs))
 }
 
-// writePlan makes the plan that a request asks for.
 func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if err := atomicfile.CanWrite(ctx, q.output); err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	return done, savePlan(ctx, q.output, head, lines)
 }
 
-// tableName is how a plan calls its table.
+// tableName is the table's name in the plan.
 func tableName(q request) string {
 	if q.catalog == hadoopCatalog {
 		return place.Name(q.table)
@@ -143,7 +142,6 @@ func tableName(q request) string {
 	return q.table
 }
 
-// savePlan writes the plan file, whole or not at all.
 func savePlan(ctx context.Context, path string, head planfile.Header, lines []planfile.File) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {
@@ -163,7 +161,7 @@ func savePlan(ctx context.Context, path string, head planfile.Header, lines []pl
 	return out.Commit()
 }
 
-// listTasks lists the live data files in which there may be rows for the condition, by path.
+// listTasks lists, by path, the live data files that may have rows for the condition.
 func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
 	scan := s.scan
 	table.WithRowFilter(p.rowFilter())(scan)
@@ -182,14 +180,14 @@ func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name
 	return tasks, nil
 }
 
-// readFooters reads the footer of every file. Of several faults the first file's is reported.
+// readFooters reads the footers of all files. If several fail, it reports the first file's error.
 func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
 	names := make(map[int]string)
 	for _, f := range s.schema.Fields() {
 		names[f.ID] = f.Name
 	}
 	var files []*dataFile
-	for _, task := range tasks { // of which several may be pieces of one file
+	for _, task := range tasks { // several tasks may be pieces of one file
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
@@ -224,7 +222,7 @@ func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, task
 	return files, nil
 }
 
-// identityValues are the values of a file's partition, of the columns that stand in it unchanged.
+// identityValues returns a file's values of identity partitions, by column id.
 func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	values := make(map[int]any)
 	spec := meta.PartitionSpecByID(int(f.SpecID()))
@@ -239,7 +237,7 @@ func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	return values
 }
 
-// readFooter finds where a file is, that it is the one of the manifest, and which columns it has.
+// readFooter resolves the file's place, checks that it is the file of the manifest, and matches its columns.
 func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.NameMapping) (err error) {
 	shown := place.Name(f.FilePath())
 	switch {

@@ -12,17 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pruner says in Iceberg's expressions what a condition implies. Partitions and files where
-// that cannot be true have no row for which the condition is true. It may imply less than the
-// condition, never more: whatever is not certain to mean the same to Iceberg is left out.
+// pruner derives from a condition weaker ones that Iceberg can evaluate. If such a condition is false for a partition
+// or file, no row there fulfils the original. Parts that Iceberg may understand differently are left out.
 type pruner struct {
 	parsed  *condition.Condition
-	columns map[string]iceberg.NestedField // that Iceberg is asked about
-	texts   map[string]int                 // ids of texts that the table is partitioned by
+	columns map[string]iceberg.NestedField // columns that Iceberg may evaluate
+	texts   map[string]int                 // ids of text columns that the table is partitioned by
 }
 
-// newPruner parses a condition; without one it is nil. A column that the table does not have
-// is a usage error.
+// newPruner parses a condition. Without a condition it returns nil. A column that the table lacks is a usage error.
 func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*pruner, error) {
 	if where == "" {
 		return nil, nil
@@ -39,8 +37,8 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		_, text := f.Type.(iceberg.StringType)
 		switch {
 		case !primitive || !hasFixedType(f, meta.Schemas()):
-		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for one that is
-		// not there, and leaves out the manifest with its live files. So it is not asked.
+		// iceberg-go 0.7.0 takes the bound "" in the summary of a manifest for a missing one, and skips the manifest with
+		// its live files. So Iceberg does not evaluate text partitions.
 		case text && isPartitionSource(f.ID, meta.PartitionSpecs()):
 			p.texts[f.Name] = f.ID
 		default:
@@ -63,8 +61,8 @@ func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {
 	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
 }
 
-// hasFixedType reports whether a column has had its type in all schemas that the table remembers:
-// constants are read by a column's type, and files written before a change have another.
+// hasFixedType reports whether a column had the same type in all schemas that the table remembers. Constants are read
+// by a column's type, and files written before a change have another type.
 func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	for _, s := range history {
 		if was, ok := s.FindTypeByID(f.ID); ok && !was.Equals(f.Type) {
@@ -74,7 +72,7 @@ func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	return true
 }
 
-// rowFilter is what the whole condition implies.
+// rowFilter returns Iceberg's filter for the whole condition.
 func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	if p == nil {
 		return iceberg.AlwaysTrue{}
@@ -85,9 +83,9 @@ func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	return iceberg.AlwaysTrue{}
 }
 
-// implication is what a node implies, or nil for nothing. A part of an and may be left out; all of
-// an or must be there. Below not only is null and booleans are taken: the contrary of what is implied is
-// not implied by the contrary, and not is true of NaN, of which Iceberg's bounds say nothing.
+// implication returns an expression that a node implies, or nil for none. A part of an and may be left out, but no
+// part of an or. Under not, only is null and booleans have one: negating an implied expression does not give an
+// implied one, and not holds for NaN, which Iceberg's bounds ignore.
 func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	switch n.Op {
 	case condition.IsLeaf:
@@ -116,7 +114,7 @@ func (p *pruner) implication(n *condition.Node) iceberg.BooleanExpression {
 	return joined
 }
 
-// negatedImplication is what a comparison under not implies, or nil for nothing.
+// negatedImplication returns an expression implied by the negation of a comparison, or nil for none.
 func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
@@ -132,7 +130,7 @@ func (p *pruner) negatedImplication(l *condition.Leaf) iceberg.BooleanExpression
 	return nil
 }
 
-// comparisonFilter is what a comparison implies, or nil for nothing.
+// comparisonFilter returns an expression implied by a comparison, or nil for none.
 func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	f, ok := p.columns[l.Column]
 	if !ok {
@@ -158,7 +156,7 @@ func (p *pruner) comparisonFilter(l *condition.Leaf) iceberg.BooleanExpression {
 	return either
 }
 
-// predicate is what a value must fulfil that meets the test with a constant of the span.
+// predicate returns a condition on a value, implied by the test against a constant in the span.
 func (s span) predicate(at iceberg.Reference, test condition.Test) iceberg.BooleanExpression {
 	one := s.low.Equals(s.high)
 	switch {

@@ -14,16 +14,16 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// snapshot is what of a table is planned.
+// snapshot is the snapshot of a table to be planned.
 type snapshot struct {
 	*table.Snapshot
-	schema *iceberg.Schema // by which its readers see it
+	schema *iceberg.Schema // the schema that its readers see
 	scan   *table.Scan     // without a filter
 }
 
-// chooseSnapshot finds the snapshot that a request means. name is the table's, for errors.
+// chooseSnapshot finds the snapshot of a request. name is the table's, for errors.
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
-	const workers = 16 // manifests read at once: they wait for the store, not for a core
+	const workers = 16 // manifests read at the same time: they wait for the store, not for a core
 	options := []table.ScanOption{table.WithMaxConcurrency(workers)}
 	ref, kind := q.branch, table.BranchRef
 	switch {
@@ -83,7 +83,7 @@ func checkRef(t *table.Table, name, ref string, kind table.RefType) error {
 	return stream.Usagef("%v %s: %s has no %s of this name%s (there are: %s)", stream.Option(kind), ref, name, kind, suggest.DidYouMean(ref, known), list)
 }
 
-// lastSnapshots is the tail of an error about an unknown snapshot: the newest, newest first.
+// lastSnapshots ends an error about an unknown snapshot: it lists the newest ones, newest first.
 func lastSnapshots(t *table.Table) string {
 	const shown = 5
 	all := slices.Clone(t.Metadata().Snapshots())
@@ -102,5 +102,5 @@ func lastSnapshots(t *table.Table) string {
 	return "; it has " + strings.Join(list, ", ")
 }
 
-// timeText writes a time in milliseconds since 1970.
+// timeText writes a time given in milliseconds since 1970.
 func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

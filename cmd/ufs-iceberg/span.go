@@ -12,15 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/condition"
 )
 
-// span is where a constant lies among the values of a column, both ends included: one value,
-// or the neighbours of what lies between two. It is wider where a file may hold a value in
-// another way than the column's type says.
+// span is a range of a column's values that contains a constant, both ends included: one value, or the two neighbours
+// of a constant between values. It is wider if a file may store a value with another precision than the column's
+// type.
 type span struct{ low, high iceberg.Literal }
 
 func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
-// constantSpan is the span of a constant in a column of a type. It is false where the constant is
-// not of the type, or is not certain to mean the same to Iceberg.
+// constantSpan returns the span of a constant in a column. It returns false if the constant has another type, or if
+// Iceberg may understand it differently.
 func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
@@ -57,7 +57,7 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return floatSpan(t, c)
 	case iceberg.DateType:
 		if at, ok := condition.ParseDate(c.Text); ok && c.Kind == condition.Text {
-			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // a day's beginning: nothing is cut off
+			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // midnight: nothing is cut off
 		}
 	case iceberg.TimestampType:
 		if at, ok := condition.ParseLocal(c.Text); ok && c.Kind == condition.Text {
@@ -71,7 +71,7 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	return span{}, false
 }
 
-// parseNumber is a number, also one in quotes.
+// parseNumber returns a constant as a number; it may be in quotes.
 func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	switch c.Kind {
 	case condition.Number:
@@ -83,7 +83,7 @@ func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	return nil, false
 }
 
-// gridNeighbours is the multiples of 10^-scale around a number, in that unit.
+// gridNeighbours returns the multiples of 10^-scale around a number, in that unit.
 func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bool) {
 	x, ok := parseNumber(c)
 	if !ok || scale < 0 {
@@ -91,16 +91,15 @@ func gridNeighbours(c *condition.Constant, scale int) (low, high *big.Int, ok bo
 	}
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
-	low = new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclid's, so the floor
+	low = new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean division, so the floor
 	if scaled.IsInt() {
 		return low, low, true
 	}
 	return low, new(big.Int).Add(low, big.NewInt(1)), true
 }
 
-// floatSpan is the span of a number among floats: ufs-stream compares with the nearest float of
-// the file's width, and a column of 64 bits may have files of 32 bits, written before it was
-// widened.
+// floatSpan returns the span of a number among floats. ufs-stream compares with the nearest float of the file's
+// width, and a column of 64 bits may have files of 32 bits, written before it was widened.
 func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	x, ok := parseNumber(c)
 	if !ok {
@@ -117,8 +116,8 @@ func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	return span{iceberg.Float64Literal(min(wide, float64(narrow))), iceberg.Float64Literal(max(wide, float64(narrow)))}, true
 }
 
-// timeSpan is the span of a time among microseconds since 1970, and one more on each side: a
-// file may hold nanoseconds, and its bounds in the manifest are cut off.
+// timeSpan returns the span of a time in microseconds since 1970, one wider on each side: a file may hold
+// nanoseconds, and its bounds in the manifest are truncated.
 func timeSpan(at time.Time) (span, bool) {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return span{}, false
