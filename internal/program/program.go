@@ -31,13 +31,13 @@ func Main(run func(ctx context.Context, args []string, in io.Reader, out, errw i
 // ExitCodes is the table of exit codes, for help.
 const ExitCodes = exit.Table
 
-// Program is a tree of commands and where it writes.
+// Program is a tree of commands, with its output streams.
 type Program struct {
 	Root *cobra.Command
 	Out  *Writer   // results
 	Err  io.Writer // everything else
-	// Resume says on Err how to go on after an interruption, or a limit that was too low, that err tells of; it
-	// may be nil.
+	// Resume, if not nil, prints to Err how to continue after err, which is an interruption or a memory limit that was
+	// too low.
 	Resume func(err error)
 }
 
@@ -48,7 +48,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		if fault := recover(); fault != nil {
 			said := screen.NewPage(p.Err)
 			said.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
-			_, _ = said.Write(debug.Stack()) // nobody is left to hear that it failed
+			_, _ = said.Write(debug.Stack()) // this write may fail too; nothing more can be done
 			code = exit.Fault
 		}
 	}()
@@ -64,7 +64,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = p.Out.Err()
 	}
 	if err != nil && ctx.Err() != nil {
-		// What an interruption breaks off reports errors of its own, which tell nothing.
+		// Errors that an interruption causes are not worth printing.
 		err = errors.Join(ctx.Err(), err)
 		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
 		if p.Resume != nil {
@@ -82,7 +82,8 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	return exit.Code(err)
 }
 
-// reportError names the flags of cmd. Where that has none for the folder of scratch files, the system's variable moves it.
+// reportError prints err with flags as cmd spells them. If cmd has no flag for the folder of scratch files, it names
+// the system's variable.
 func (p Program) reportError(cmd *cobra.Command, err error) {
 	spell := func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
@@ -93,7 +94,7 @@ func (p Program) reportError(cmd *cobra.Command, err error) {
 	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spell))
 }
 
-// tempVariable names the folder of temporary files in the environment, as package os reads it.
+// tempVariable is the environment variable of the folder for temporary files, as package os reads it.
 var tempVariable = map[bool]string{true: "TMP", false: "TMPDIR"}[runtime.GOOS == "windows"]
 
 // FlagOf spells an option as its flag.

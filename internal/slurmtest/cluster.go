@@ -1,6 +1,6 @@
-// Package slurmtest starts a real Slurm for tests, with daemons, ports and folders of its own:
-// munged, slurmctld and one slurmd on 127.0.0.1, from Debian's packages. Several may run at
-// once, beside one that the machine has. It needs neither root nor systemd nor cgroups.
+// Package slurmtest starts a real Slurm for tests, with its own daemons, ports and folders: munged, slurmctld and one
+// slurmd on 127.0.0.1, from Debian's packages. Several may run at once, next to one of the machine's own. It needs
+// neither root nor systemd nor cgroups.
 package slurmtest
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// daemonTimeout is how long a daemon may take to answer or to end: on a busy machine many times
-// the second that it takes.
+// daemonTimeout is the longest time for a daemon to answer or to end. It needs a second, and many times that on a
+// busy machine.
 const daemonTimeout = time.Minute
 
 // Cluster is a running Slurm.
 type Cluster struct {
-	// Env is what a process needs in its environment to use this cluster: "NAME=value".
+	// Env holds the variables by which a process uses this cluster, as "NAME=value".
 	Env []string
 
 	t       testing.TB
@@ -31,8 +31,8 @@ type Cluster struct {
 	daemons []*daemon
 }
 
-// Start starts a cluster of one node with so many CPUs, and stops it when the test ends. Jobs
-// that are still there are killed. It skips the test where Slurm is not installed.
+// Start starts a cluster of one node with the given number of CPUs. At the end of the test it kills the jobs that
+// remain and stops the cluster. It skips the test if Slurm is not installed.
 func Start(t testing.TB, cpus int) *Cluster {
 	t.Helper()
 	programs := findPrograms(t, "munged", "slurmctld", "slurmd", "sinfo", "sbatch", "scancel", "squeue")
@@ -50,7 +50,7 @@ func Start(t testing.TB, cpus int) *Cluster {
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key) // never fails
 	must.Do(t, os.WriteFile(at("munge.key"), key, 0o600))
-	// --force: the folder is its user's alone, where munged wants it to be everyone's.
+	// --force: the folder is private to its user, but munged wants it to be accessible to everyone.
 	c.startDaemon(programs["munged"], "--foreground", "--force", "--key-file="+at("munge.key"), "--socket="+at("munge.socket"),
 		"--pid-file="+at("munge.pid"), "--log-file="+at("munge.log"), "--seed-file="+at("munge.seed"))
 	c.waitUntil("munged listens", func() bool { _, err := os.Stat(at("munge.socket")); return err == nil })
@@ -60,7 +60,7 @@ func Start(t testing.TB, cpus int) *Cluster {
 	return c
 }
 
-// findPrograms looks programs up, in the folder of daemons too, or skips the test.
+// findPrograms looks programs up, in /usr/sbin too, or skips the test.
 func findPrograms(t testing.TB, names ...string) map[string]string {
 	t.Helper()
 	paths := map[string]string{}
@@ -77,7 +77,7 @@ func findPrograms(t testing.TB, names ...string) map[string]string {
 	return paths
 }
 
-// newCommand is a command that uses the cluster.
+// newCommand returns a command that uses the cluster.
 func (c *Cluster) newCommand(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...) //nolint:noctx // of a test
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -90,7 +90,7 @@ func (c *Cluster) runCommand(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// waitUntil waits until something is so, as long as all daemons run.
+// waitUntil waits until isSo is true, and fails the test if a daemon ends or time runs out.
 func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Helper()
 	for begin := time.Now(); time.Since(begin) < daemonTimeout; time.Sleep(20 * time.Millisecond) {
@@ -108,8 +108,8 @@ func (c *Cluster) waitUntil(what string, isSo func() bool) {
 	c.t.Fatalf("not within %v: %s\n%s", daemonTimeout, what, c.Log())
 }
 
-// stopAll kills the jobs that are left and then the daemons, in the order that lets each end in
-// peace. Steps of jobs are no children of slurmd once they run, so they have to end first.
+// stopAll kills the remaining jobs and then stops the daemons, so that each can end properly. Steps of running jobs
+// are no children of slurmd, so they must end first.
 func (c *Cluster) stopAll() {
 	if c.t.Failed() {
 		c.t.Logf("Slurm's daemons said:\n%s", c.Log())
@@ -120,7 +120,7 @@ func (c *Cluster) stopAll() {
 			if err != nil || left == "" {
 				break
 			}
-			_, _ = c.runCommand("scancel", strings.Fields(left)...) // those that have just ended are none
+			_, _ = c.runCommand("scancel", strings.Fields(left)...) // fails for jobs that have just ended
 		}
 	}
 	for i := len(c.daemons) - 1; i >= 0; i-- {
@@ -128,7 +128,7 @@ func (c *Cluster) stopAll() {
 	}
 }
 
-// Log is what the daemons have written of late, for the message of a test that fails.
+// Log returns the last output of the daemons, for the message of a failing test.
 func (c *Cluster) Log() string {
 	var b strings.Builder
 	for _, d := range c.daemons {
