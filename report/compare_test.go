@@ -81,7 +81,7 @@ func TestDrift(t *testing.T) {
 	list := []pageSelection{{a, "s1", "a"}, {a, "s2", "twice"}, {b, "s3", "b"}, {b, "s4", "b again"}}
 	views := driftViews(list)
 	if len(views) != 1 || views[0].From != "a" || views[0].To != "b" {
-		t.Fatalf("%+v", views)
+		t.Fatalf("drift: got %+v, want one view from a to b", views)
 	}
 	want := []driftRow{
 		// 30 points of missing values are 6 times what counts as moved.
@@ -94,7 +94,7 @@ func TestDrift(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", views[0].Rows, want)
 	}
 	if !strings.HasPrefix(views[0].Note, "2 of 4 features") {
-		t.Error(views[0].Note)
+		t.Errorf("note: got %q, want 2 of 4 features", views[0].Note)
 	}
 	if v := driftViews(list[:2]); v != nil {
 		t.Errorf("the same data: %+v", v)
@@ -109,7 +109,7 @@ func TestMissing(t *testing.T) {
 	want := []missingRow{{"c", "40", "0", "0", "100.00 %", "100.0", false}, {"a", "2", "1", "1", "10.00 %", "10.0", true}}
 	v := newMissingView(s)
 	if !slices.Equal(v.Rows, want) || v.Note != "2 of 3 features have missing values, 1 of them chosen." {
-		t.Errorf("%+v", v)
+		t.Errorf("missing values: got %+v, want rows %+v", v, want)
 	}
 	if r := newRankingView(s, nil); !r.Missing || r.Rows[0].Missing != "10.00 %" || r.Rows[1].Missing != "0.00 %" {
 		t.Errorf("the ranking: %+v", r.Rows)

@@ -116,7 +116,7 @@ func TestOpeningTogether(t *testing.T) {
 	} {
 		v, err := compareSelections(list[:n])
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("comparing the selections: %v", err)
 		}
 		if got := combinedOpening(list[:n], v).text(); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
@@ -125,7 +125,7 @@ func TestOpeningTogether(t *testing.T) {
 	b.Inputs = []stream.Input{{Path: "other data"}}
 	v, err := compareSelections(list)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("comparing the selections: %v", err)
 	}
 	if got := combinedOpening(list, v).text(); strings.Contains(got, "explains the most") {
 		t.Errorf("of different data one explains the most: %s", got)

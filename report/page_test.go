@@ -189,7 +189,7 @@ func TestPageOfMany(t *testing.T) {
 	}
 	for _, want := range []string{"and 79 more, less explained", "and 5,766 more columns", "Show all 50<"} {
 		if strings.Contains(html, want) == (want == "Show all 50<") {
-			t.Errorf("%q: %v", want, strings.Contains(html, want))
+			t.Errorf("the page contains %q: %v", want, strings.Contains(html, want))
 		}
 	}
 	all := choose(d)

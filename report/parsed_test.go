@@ -63,7 +63,7 @@ func parts(t *testing.T, page string) (kinds map[string]bool, active []string, t
 				kinds[n.Data+" "+a.Key] = true
 				b.WriteString(a.Val + "\n")
 				if slices.Contains([]string{"href", "src", "action", "srcset"}, a.Key) && !strings.HasPrefix(a.Val, "#") && !strings.HasPrefix(a.Val, "data:image/png;base64,") {
-					t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
+					t.Errorf("the page loads <%s %s=%q>", n.Data, a.Key, a.Val)
 				}
 			}
 			kinds[n.Data] = true

@@ -64,7 +64,7 @@ func TestPixels(t *testing.T) {
 		"none chosen": {Columns: []stream.ColumnReport{{Name: "px_0_0"}, {Name: "a"}}, Selected: []stream.Selected{{Rank: 1, Name: "a"}}},
 	} {
 		if p := findPixels(other); p != nil {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("%s: got pixels %+v, want none", name, p)
 		}
 	}
 }
@@ -168,10 +168,10 @@ func TestSecondWeight(t *testing.T) {
 	}
 	h := agreementHeat(g)
 	if h.columnHead != "β" || !slices.Equal(h.columns, []string{"0", "1", "2"}) || len(h.rows) != 2 || h.cell[1][2] != 5 || h.marked != [2]int{1, 0} {
-		t.Errorf("%+v", h)
+		t.Errorf("heat map: got %+v, want 2 rows over β 0, 1, 2 and cell (1, 0) marked", h)
 	}
 	if v := newSettingsView(g); v.Second != "β" || v.Rows[4].Second != "1" {
-		t.Errorf("%+v", v)
+		t.Errorf("settings: got %+v, want β as the second weight and 1 in row 4", v)
 	}
 	if n := len(neighbouringPairs(g)); n != 7 {
 		t.Errorf("%d pairs of neighbours in a grid of 2×3, want 7", n)

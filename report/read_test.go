@@ -59,7 +59,7 @@ func TestReadFolder(t *testing.T) {
 	f := must.Get(os.Open(dir))(t)
 	defer f.Close()
 	if _, err := Read(dir, f); err == nil || strings.Count(err.Error(), dir) != 1 || !strings.Contains(err.Error(), "report reads") {
-		t.Error(err)
+		t.Errorf("reading a folder: got %v, want an error that names it once and what report reads", err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s%s: %d bytes, %v", f.Name, end, b.Len(), err)
 			}
 			if err := os.WriteFile(filepath.Join(dir, f.Name+end), b.Bytes(), 0o666); err != nil {
-				t.Error(err)
+				t.Errorf("writing the input: %v", err)
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func execute(t *testing.T, cmd *exec.Cmd) outcome {
 	cmd.Stdout, cmd.Stderr = &out, &errw
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
-		t.Fatal(err)
+		t.Fatalf("starting the program: %v", err)
 	}
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), errw.String()}
 }

@@ -133,7 +133,7 @@ func TestValidate(t *testing.T) {
 	}
 	j := &job{Plan: "a/b.plan.json", Parts: "s3://lake/parts?region=eu-west-1", Output: "all.ufs", Shards: 8}
 	if err := errors.Join(j.validate(), j.makePathsAbsolute()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("validating the job: %v", err)
 	}
 	if !strings.HasPrefix(j.Plan, "/") || !strings.HasSuffix(j.Plan, "/a/b.plan.json") || !strings.HasSuffix(j.Output, "/all.ufs") {
 		t.Errorf("the worker is given %+v", j)

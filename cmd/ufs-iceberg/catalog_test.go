@@ -57,7 +57,7 @@ func TestTablesInStores(t *testing.T) {
 				want, none := selectFeatures(t, hand, "--where", where)
 				if plan == "" {
 					if none == "" {
-						t.Errorf("%s: %s", at, said)
+						t.Errorf("%s: only the plan is refused: %s", at, said)
 					}
 					continue
 				}
@@ -68,7 +68,7 @@ func TestTablesInStores(t *testing.T) {
 				}
 				for _, f := range lines {
 					if !strings.HasPrefix(f.Path, s.Scheme+"://"+s.Bucket+"/wh/t/data/") || strings.Contains(f.Path, "?") || f.Version == "" {
-						t.Errorf("%+v", f)
+						t.Errorf("file of the plan: got %+v, want a versioned object of the table's bucket without parameters", f)
 					}
 				}
 			}

@@ -172,6 +172,6 @@ func TestImplied(t *testing.T) {
 		t.Errorf("a widened column is pruned by: %s", got)
 	}
 	if _, err := newPruner("scoer = 5", schema, meta); err == nil || !strings.Contains(err.Error(), "did you mean score?") {
-		t.Error(err)
+		t.Errorf("misspelt column: got %v, want a suggestion of score", err)
 	}
 }

@@ -86,7 +86,7 @@ func TestThreeAppendsAndADelete(t *testing.T) {
 		{"merge", parts, "-o", filepath.Join(parts, "all.ufs")},
 	} {
 		if out, err := exec.CommandContext(t.Context(), ufsStream, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
+			t.Fatalf("running ufs-stream %v: %v\n%s", args, err, out)
 		}
 	}
 	merged := mustSelect(t, "--stats", filepath.Join(parts, "all.ufs"))

@@ -43,7 +43,7 @@ func TestHelpTellsOfLakes(t *testing.T) {
 			}
 		}
 		if verb != "select" && !strings.Contains(help, "INPUT is as in select") || strings.Contains(help, "(default -1)") {
-			t.Error(help)
+			t.Errorf("the help of %s should refer to select for INPUT and show no default of -1:\n%s", verb, help)
 		}
 	}
 	for _, help := range []string{must(t, "--help"), must(t, "select", "--help")} {
@@ -115,7 +115,7 @@ func TestDeviceOutput(t *testing.T) {
 	in, _ := plant(t, 300, 1)
 	must(t, "select", in, "-k", "3", "-o", os.DevNull)
 	if fi, err := os.Stat(os.DevNull); err != nil || fi.Mode().IsRegular() {
-		t.Errorf("%v, %v", fi, err)
+		t.Errorf("%s after it was an output: got %v (%v), want a device", os.DevNull, fi, err)
 	}
 	if _, err := os.Stat("/dev/full"); err == nil {
 		ends(t, exit.Fault, "", "select", in, "-k", "3", "-o", "/dev/full")
@@ -202,10 +202,10 @@ func arrowStream(t *testing.T, columns ...[]float64) []byte {
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
 	if err := w.Write(array.NewRecord(schema, arrays, int64(len(columns[0])))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Arrow record: %v", err)
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the Arrow file: %v", err)
 	}
 	return out.Bytes()
 }
@@ -256,6 +256,6 @@ func TestSharedNamesInOneLine(t *testing.T) {
 	(&cli{}).printLeftOut(screen.NewPage(&b), left)
 	want := "\nleft out (13):\n  a (2 columns): shared\n  t: text\n  a: text\n  0 (2 columns): text\n"
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 13 || !strings.HasSuffix(got, "  and 1 more; -v lists them\n") {
-		t.Errorf("%s", got)
+		t.Errorf("columns left out: got\n%s\nwant it to begin with\n%s", got, want)
 	}
 }

@@ -25,7 +25,7 @@ func TestDocs(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("../..", page))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("making the path absolute: %v", err)
 			}
 			text := read(t, path)
 			t.Chdir(t.TempDir())
@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 			}
 			if made != text && os.Getenv("UFS_UPDATE_GOLDEN") != "" {
 				if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
-					t.Fatal(err)
+					t.Fatalf("writing the page: %v", err)
 				}
 			}
 		})

@@ -44,7 +44,7 @@ func newWorkbench(t *testing.T) *workbench {
 	at := func(name string) string { return filepath.Join(b.in, name) }
 	data := at("data")
 	if err := os.Mkdir(data, 0o777); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	whole := write(t, filepath.Join(data, "a.parquet"), read(t, file))
 	write(t, filepath.Join(data, "b.parquet"), read(t, file))
@@ -105,7 +105,7 @@ func (b *workbench) ready(t *testing.T, v verbRun) {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(b.out, e.Name())))
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("emptying the output folder: %v", err)
 	}
 	if filepath.Ext(v.out) != "" {
 		write(t, path, oldOutput)

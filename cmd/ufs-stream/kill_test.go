@@ -26,7 +26,7 @@ func ownProcess(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("finding this program: %v", err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -38,7 +38,7 @@ func temporaries(t *testing.T, dir string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, ".*.ufs-tmp"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("looking for temporary files: %v", err)
 	}
 	return left
 }
@@ -75,16 +75,16 @@ func TestKill(t *testing.T) {
 			args := slices.Concat(c.args, []string{"-o", out})
 			begin := time.Now()
 			if b, err := ownProcess(t, args...).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, b)
+				t.Fatalf("the run that nobody kills: %v\n%s", err, b)
 			}
 			takes := time.Since(begin)
 			for range 4 {
 				if err := os.RemoveAll(out); err != nil {
-					t.Fatal(err)
+					t.Fatalf("removing the output: %v", err)
 				}
 				cmd := ownProcess(t, args...)
 				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
+					t.Fatalf("starting the program: %v", err)
 				}
 				time.Sleep(time.Duration(rng.Float64() * float64(takes)))
 				_ = cmd.Process.Kill() // it may have ended
@@ -96,11 +96,11 @@ func TestKill(t *testing.T) {
 				}
 			}
 			if err := os.RemoveAll(out); err != nil {
-				t.Fatal(err)
+				t.Fatalf("removing the output: %v", err)
 			}
 			must(t, args...)
 			if err := c.whole(out); err != nil {
-				t.Error(err)
+				t.Errorf("the output is not whole: %v", err)
 			}
 			if left := temporaries(t, dir); len(left) > 0 {
 				t.Errorf("the run after the killed ones has not removed %q", left)
@@ -222,7 +222,7 @@ func TestResumeAfterKill(t *testing.T) {
 		for range c.kills {
 			cmd := ownProcess(t, args...)
 			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("starting the program: %v", err)
 			}
 			awaitCheckpoint(at("state"), 200)
 			time.Sleep(c.later)
@@ -246,11 +246,11 @@ func TestInterrupt(t *testing.T) {
 		cmd := ownProcess(t, "select", in, "-k", "5", "--method", "greedy", "--checkpoint", state, "--checkpoint-every", "1ns")
 		cmd.Stderr = &errw
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		awaitCheckpoint(state, 2000)
 		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
+			t.Fatalf("signalling the program: %v", err)
 		}
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
@@ -351,11 +351,11 @@ func TestForeignCheckpoint(t *testing.T) {
 	ends(t, exit.Usage, "checkpoint of another run: feature 1 is x001, and was x000;", "select", in, "--checkpoint", state, "--method", "greedy", "--exclude", "x000")
 	folder, err := resume.Open(state, resume.Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("opening the checkpoint: %v", err)
 	}
 	ends(t, exit.Usage, "another run (process", "select", in, "--method", "greedy", "--checkpoint", state)
 	if err := folder.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the checkpoint: %v", err)
 	}
 	must(t, "select", in, "--method", "greedy", "--checkpoint", state, "--scale", "none", "-k", "3") // other flags, same statistics
 }

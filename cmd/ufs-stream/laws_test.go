@@ -47,7 +47,7 @@ func TestCoil20(t *testing.T) {
 		Errors []float64
 	}
 	if err := json.Unmarshal([]byte(read(t, filepath.Join("..", "..", "testdata", "fixtures", "coil20_greedy.json"))), &want); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decoding the fixture: %v", err)
 	}
 	s := selection(t, "--method", "greedy", "--scale", "none", "-k", "100", "--label", "label", fixtures.Dataset(t, "coil20.parquet"))
 	if got := names(s); !slices.Equal(got, want.Names) {
@@ -270,11 +270,11 @@ func TestSparseGraphOutOfCore(t *testing.T) {
 		in := selection(t, args...)
 		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, args...)...).Output()
 		if err != nil {
-			t.Fatalf("%s: %v", method, err)
+			t.Fatalf("select --method %s out of core: %v", method, err)
 		}
 		got, err := stream.DecodeSelection(bytes.NewReader(out))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the selection: %v", err)
 		}
 		if got.Passes <= in.Passes || got.Memory.PeakRSS > smallest {
 			t.Fatalf("%s: %d passes, in memory %d; %d of %d bytes", method, got.Passes, in.Passes, got.Memory.PeakRSS, smallest)

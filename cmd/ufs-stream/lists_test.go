@@ -36,11 +36,11 @@ func arrowLists(t *testing.T, batches ...[]int) string {
 			}
 		}
 		if err := w.Write(b.NewRecord()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the Arrow record: %v", err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("closing the Arrow file: %v", err)
 	}
 	return out.String()
 }
@@ -59,7 +59,7 @@ func TestListsOfOtherLength(t *testing.T) {
 
 	for _, args := range [][]string{{"inspect", odd}, {"inspect", "--scan", odd}, {"select", odd, "-k", "1"}} {
 		if out := must(t, args...); !strings.Contains(out, "lists of varying length") {
-			t.Errorf("%q: %s", args, out)
+			t.Errorf("%q: got\n%s\nwant the lists of varying length named", args, out)
 		}
 	}
 	must(t, "scan", odd, "-o", at("s.ufs"))

@@ -22,7 +22,7 @@ import (
 // TestVersions: --version says what the verb does, and its JSON has a place for everything.
 func TestVersions(t *testing.T) {
 	if flag, verb := must(t, "--version"), must(t, "version"); flag != verb || !strings.Contains(verb, ufs.Release) {
-		t.Errorf("%q, %q", flag, verb)
+		t.Errorf("--version prints %q and version prints %q, want the same with the release", flag, verb)
 	}
 	got := *decoded[map[string]any](t, "version")
 	for field, want := range map[string]any{"version": ufs.Release, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH} {
@@ -182,7 +182,7 @@ func TestDefaults(t *testing.T) {
 	}
 	r := invoke("select", in[0], "-v", "--config", config, "--scale", "standard", "--format", "json")
 	if r.code != exit.Done || !strings.Contains(r.out, `"scale": "standard"`) {
-		t.Error(r)
+		t.Errorf("--scale over a --config: got %+v, want scale standard", r)
 	}
 	for _, want := range []string{"-k 3 from UFS_STREAM_K\n", "--method greedy from " + config + ":4\n"} {
 		if !strings.Contains(r.err, want) {
@@ -204,7 +204,7 @@ func TestDefaults(t *testing.T) {
 	t.Setenv("UFS_STREAM_SCALE", "")
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "1")
 	if r := invoke("select", in[0], "-k", "2"); r.code != exit.Done || !strings.Contains(r.err, "did you mean UFS_STREAM_MEMORY_LIMIT?") {
-		t.Error(r)
+		t.Errorf("misspelt variable: got %+v, want a suggestion of UFS_STREAM_MEMORY_LIMIT", r)
 	}
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "")
 	ends(t, exit.Usage, "--auto-exclude perhaps: want true or false", "select", in[0], "--auto-exclude=perhaps")
@@ -290,7 +290,7 @@ func TestReplaced(t *testing.T) {
 			}
 		}
 		if r := invoke(append(append([]string{"-q"}, args...), out)...); r.code != exit.Done || strings.Contains(r.err, "replaced") {
-			t.Errorf("-q %q: %+v", args, r)
+			t.Errorf("-q %q: got %+v, want success without a note on the replaced file", args, r)
 		}
 	}
 }
@@ -344,12 +344,12 @@ func TestWorseThanRandom(t *testing.T) {
 			continue // wants a grid
 		}
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoding the output: %v", err)
 		}
 		for _, w := range got.Warnings {
 			if strings.Contains(w, "as many random ones") {
 				if warned++; !strings.Contains(w, "choose --method "+methods.Fallback) || s.Takes.Reconstructs {
-					t.Errorf("%s: %s", s.Name, w)
+					t.Errorf("%s: unexpected advice in the warning %q", s.Name, w)
 				}
 			}
 		}

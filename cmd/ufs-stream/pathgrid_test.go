@@ -18,7 +18,7 @@ func gridOf(t *testing.T, args ...string) *stream.Grid {
 	out := must(t, append([]string{"path", "--format", "json"}, args...)...)
 	g, err := stream.DecodeGrid(strings.NewReader(out))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("decoding the grid: %v\n%s", err, out)
 	}
 	return g
 }

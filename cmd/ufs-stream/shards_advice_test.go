@@ -45,11 +45,11 @@ func TestDamagedPart(t *testing.T) {
 	whole := read(t, part)
 	for _, left := range []int{len(whole) - 1, 40} {
 		if err := os.WriteFile(part, []byte(whole[:left]), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the part: %v", err)
 		}
 		ends(t, exit.Data, "the file is damaged or incomplete: remove it, and", "merge", parts, "-o", at("all.ufs"))
 		if err := os.Remove(part); err != nil {
-			t.Fatal(err)
+			t.Fatalf("removing a file: %v", err)
 		}
 		must(t, "scan", "--plan", plan, "--shard", "1/1", "-o", parts)
 		must(t, "merge", parts, "-o", at("all.ufs"))
@@ -167,7 +167,7 @@ func TestGraphThatDropsRows(t *testing.T) {
 		must(t, advised...)
 		must(t, "scan", "--plan", plan, "--shard", "1/3", "--profile-only", "-o", at("part.ufs"))
 		if err := errors.Join(os.Remove(at("part.ufs")), os.Remove(plan)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("removing the part and the plan: %v", err)
 		}
 	}
 }

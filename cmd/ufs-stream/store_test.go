@@ -28,7 +28,7 @@ func objects(t *testing.T, s *storetest.Server) (keys []string) {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("storing the objects: %v", err)
 	}
 	return keys
 }
@@ -46,7 +46,7 @@ func upload(t *testing.T, s *storetest.Server, path, key string) string {
 	t.Helper()
 	place := filepath.Join(s.Dir, filepath.FromSlash(key))
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		t.Fatal(err)
+		t.Fatalf("making a folder: %v", err)
 	}
 	write(t, place, read(t, path))
 	return s.URL(key)

@@ -131,7 +131,7 @@ func TestInterruptedUpload(t *testing.T) {
 		var said strings.Builder
 		cmd.Stderr = &said
 		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+			t.Fatalf("starting the program: %v", err)
 		}
 		select {
 		case <-sending:
@@ -140,7 +140,7 @@ func TestInterruptedUpload(t *testing.T) {
 			t.Fatalf("no part is uploaded: %s", said.String())
 		}
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
+			t.Fatalf("signalling the program: %v", err)
 		}
 		_ = cmd.Wait() // its code is looked at
 		close(ended)

@@ -45,7 +45,7 @@ func TestSaysWhatToKeep(t *testing.T) {
 		t.Errorf("-o: standard error ends with %s", r.err)
 	}
 	if r := invoke("-q", "select", in, "--method", "greedy", "--format", "names"); r.err != "" {
-		t.Errorf("-q: %s", r.err)
+		t.Errorf("-q: got %q on standard error, want nothing", r.err)
 	}
 	w := selection(t, in, "--method", "greedy", "-k", "20")
 	want = fmt.Sprintf("20 features explain %s of the variance; of these, the last 8 add no more than noise (each less than %s, and noise up to %s); -k auto keeps 12",

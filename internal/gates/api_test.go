@@ -31,7 +31,7 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 			}
 		}
 		for _, f := range s.found {
-			t.Error(f)
+			t.Errorf("the public API names an internal type: %s", f)
 		}
 	}
 }

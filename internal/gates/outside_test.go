@@ -19,15 +19,15 @@ func TestModuleOutside(t *testing.T) {
 	for name, from := range map[string]string{"go.mod": dir, "go.sum": filepath.Join("..", "..")} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("reading a file: %v", err)
 		}
 		if err := os.WriteFile(filepath.Join(scratch, name), b, 0o666); err != nil {
-			t.Fatal(err)
+			t.Fatalf("writing the input: %v", err)
 		}
 	}
 	data := filepath.Join(scratch, "planted.parquet")
 	if err := chunkio.WriteParquet(t.Context(), data, planted.New(planted.Options{Rows: 500}), chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the Parquet file: %v", err)
 	}
 	run := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", "-modfile="+filepath.Join(scratch, "go.mod"), ".", data)
 	run.Dir, run.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")

@@ -31,7 +31,7 @@ echo "${SLURM_RESTART_COUNT:-0}" >"ended-$SLURM_ARRAY_TASK_ID"
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+			t.Fatalf("running %v: %v\n%s", cmd.Args, err, out)
 		}
 		return strings.TrimSpace(string(out))
 	}
