@@ -107,7 +107,6 @@ func (t tickOptions) linearTicks(lo, hi float64) []tick {
 	return list
 }
 
-// decadeTicks labels as many powers of ten as fit.
 func (t tickOptions) decadeTicks(lo, hi float64) []tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	every := max(1, (last-first)/t.maxLabels+1)

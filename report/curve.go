@@ -17,7 +17,6 @@ type describedChart struct {
 	notes []string
 }
 
-// countingNumbers returns 1, 2, …, n.
 func countingNumbers(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {

@@ -64,7 +64,6 @@ func secondWeight(s stream.GridSetting) float64 {
 	return float64(v)
 }
 
-// secondWeightLetter is the Greek letter of the second weight.
 func secondWeightLetter(g *stream.Grid) string {
 	if len(g.Settings) == 0 {
 		return "γ"

@@ -33,7 +33,6 @@ func (l *textMeasurer) parsedFont(bold bool) *opentype.Font {
 	return l.fonts[which]
 }
 
-// fontFace returns a font at a size in dots.
 func (l *textMeasurer) fontFace(size float64, bold bool) font.Face {
 	want := typeface{size, bold}
 	if f, ok := l.faces[want]; ok {

@@ -19,7 +19,6 @@ func errorMeasure(s *stream.Selection) string {
 	return "the sum of squares"
 }
 
-// briefErrorMeasure names the measure in two words.
 func briefErrorMeasure(s *stream.Selection) string {
 	scale := optionText(s, "scale")
 	switch of := reconstructionTarget(s); {

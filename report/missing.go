@@ -8,7 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// missingShare is the share of rows in which a feature has no number.
 func missingShare(c stream.ColumnReport, rows int64) float64 {
 	if rows <= 0 {
 		return 0

@@ -107,7 +107,6 @@ func sizeSentences(s *stream.Selection) []string {
 	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, countNoun(z.k, chosenUnit(s)), verb, percentText(1-float64(s.Selected[z.k-1].Error)), percentText(most))}
 }
 
-// trustSentences state whether the choice, and the graph of the rows, are better than chance.
 func trustSentences(s *stream.Selection) []string {
 	var list []string
 	if t := s.Trust; t != nil && t.Dependence != nil {

@@ -74,7 +74,6 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// cspHash returns the hash source of a text for a content security policy.
 func cspHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

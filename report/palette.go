@@ -35,7 +35,6 @@ func (h hue) toNRGBA(alpha uint8) color.NRGBA {
 
 func (h hue) String() string { return fmt.Sprintf("#%06X", uint32(h)) }
 
-// cssClasses maps the colours to CSS classes of the page.
 func cssClasses() map[hue]string {
 	m := map[hue]string{inkHue: "ink", tickHue: "soft", gridHue: "rule", markHue: "mark"}
 	for i, h := range seriesHues() {

@@ -6,7 +6,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// selectionOfCurve returns the selection that a curve was made from.
 func selectionOfCurve(c *stream.Curve) *stream.Selection {
 	s := &stream.Selection{Method: c.Method, Version: c.Version, Seed: c.Seed, Rows: c.Rows, RowsUsed: c.RowsUsed, Features: c.Features,
 		Passes: c.Passes, Options: c.Options, Warnings: c.Warnings, Inputs: c.Inputs, Timing: c.Timing, Memory: c.Memory, Size: c.Size, Transfer: c.Transfer}

@@ -56,7 +56,6 @@ func newInputView(in stream.Input) inputView {
 	return inputView{in.Path, countText(in.Rows), bytesText(in.Bytes), in.Fingerprint}
 }
 
-// optionValueText writes the value of a flag.
 func optionValueText(x any) string {
 	switch x := x.(type) {
 	case float64:

@@ -24,7 +24,6 @@ type svg struct {
 	err     error
 }
 
-// newFileSVG begins an SVG file.
 func newFileSVG(width, height float64) *svg {
 	s := new(svg)
 	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" font-family="%[3]s">`, svgNumber(width), svgNumber(height), fontFamilies)
@@ -112,7 +111,6 @@ func (s *svg) drawPicture(img image.Image, in frame) {
 	fmt.Fprintf(&s.b, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" image-rendering="pixelated" href="%s"/>`, svgNumber(in.left), svgNumber(in.top), svgNumber(in.width()), svgNumber(in.height()), data)
 }
 
-// dataURL encodes the image as a PNG in a URL.
 func dataURL(img image.Image) (string, error) {
 	var b bytes.Buffer
 	err := png.Encode(&b, img)

@@ -210,7 +210,6 @@ func (p Page) buildView() (*pageView, error) {
 // sectionID is the HTML id of the i-th document.
 func sectionID(i int) string { return fmt.Sprintf("s%d", i+1) }
 
-// selectionsShown returns the documents that are selections.
 func (p Page) selectionsShown() []pageSelection {
 	var list []pageSelection
 	names := p.documentNames()

@@ -44,7 +44,6 @@ func (r round) String() string {
 	return "statistics"
 }
 
-// validate reports all faults of the user's flags at once.
 func (j *job) validate() error {
 	var faults []string
 	for _, flag := range []struct{ name, value string }{{"plan", j.Plan}, {"parts", j.Parts}, {"output", j.Output}} {
@@ -95,7 +94,6 @@ func (j *job) partName(r round, shard int) string {
 	return place.Below(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
 }
 
-// groupName is the file of the first merge, of some neighbouring parts.
 func (j *job) groupName(r round, group int) string {
 	return place.Below(j.Parts, string(r)+"/groups/"+numberedName("group", group, j.groupCount()))
 }

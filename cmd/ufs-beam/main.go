@@ -88,7 +88,6 @@ func (s *settings) resumeHint(code int) string {
 	return fmt.Sprintf("\nthe parts that are done are kept in %s: the same command goes on from them", place.Name(s.job.Parts))
 }
 
-// chooseWorkerBinary makes this program the worker, unless the user names another.
 func (s *settings) chooseWorkerBinary() error {
 	inside := *jobopts.Endpoint == "" && s.runsOnPrism() || jobopts.IsLoopback()
 	if *jobopts.WorkerBinary != "" || inside {

@@ -50,7 +50,6 @@ func (j *job) removeParts(ctx context.Context, rounds []round) error {
 	return nil
 }
 
-// partFiles lists the files that the rounds make, except the output of the last round.
 func (j *job) partFiles(rounds []round) (names []string) {
 	for _, r := range rounds {
 		for shard := range j.Shards {

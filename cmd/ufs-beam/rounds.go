@@ -14,7 +14,6 @@ import (
 // defaultSampleRows is the default of --sample-rows.
 const defaultSampleRows = 10_000
 
-// planRounds reads the plan's method and returns the rounds that it needs.
 func (s *settings) planRounds(ctx context.Context) ([]round, error) {
 	h, err := chunkio.ReadPlanHeader(ctx, s.job.Plan, chunkio.FetchOptions{})
 	if err != nil {

@@ -41,7 +41,6 @@ func (f *profiledScanFn) ProcessElement(ctx context.Context, shard int, profile 
 	return f.Job.scanShard(ctx, profiledRound, shard, profile)
 }
 
-// scanShard makes the part of one shard, unless it exists already.
 func (j *job) scanShard(ctx context.Context, r round, shard int, profile string) (Piece, error) {
 	done, err := runInTurn(ctx, func() (*ufs.Gathered, error) {
 		if err := makeParentFolder(j.partName(r, shard)); err != nil {

@@ -29,7 +29,6 @@ const (
 	credentialVariable = "ICEBERG_REST_CREDENTIAL"
 )
 
-// openTable opens the newest metadata of a table.
 func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if q.catalog == hadoopCatalog {
 		return openHadoop(ctx, q)
@@ -166,7 +165,6 @@ func errCatalog(at string, q request, err error) error {
 	return asDataError(at, "this catalog does not give the table "+q.table, err)
 }
 
-// isTemporary reports whether a catalog or a network is down or busy.
 func isTemporary(err error) bool {
 	var dial *net.OpError
 	var name *net.DNSError

@@ -56,7 +56,6 @@ func rewriteRemedy() stream.Text {
 	return stream.Textf("have the table's files written again under its present schema and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('rewrite-all', 'true'))")
 }
 
-// matchGroup compares the columns of a struct, or of the whole file.
 func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) error {
 	byID, byName := make(map[int]schema.Node), make(map[string]schema.Node)
 	ids := make([]int, group.NumFields())
@@ -121,7 +120,6 @@ func (m *matcher) errColumn(column, format string, args ...any) error {
 	return e
 }
 
-// mappedID returns the id of a name in a mapping, or -1.
 func mappedID(mapping []iceberg.MappedField, name string) int {
 	for _, f := range mapping {
 		if slices.Contains(f.Names, name) {
@@ -182,7 +180,6 @@ func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, er
 	return keys, absent, checkWidths(files)
 }
 
-// checkWidths refuses a number that has 32 bits in some files and 64 in others.
 func checkWidths(files []*dataFile) error {
 	for _, f := range files[1:] {
 		ids := make([]int, 0, len(f.widths))

@@ -99,7 +99,6 @@ So is what the metadata name outside of the table's own folder or bucket, unless
 	return cmd
 }
 
-// validate reports all faults at once.
 func (q *request) validate(snapshotGiven bool) error {
 	var faults stream.Faults
 	if !strings.HasSuffix(q.output, planfile.Ending) {

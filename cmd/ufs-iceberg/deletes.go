@@ -135,7 +135,6 @@ func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	return nil
 }
 
-// readPaths collects the values of column file_path of a Parquet file.
 func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
 	in, err := l.Open(name)
 	if err != nil {

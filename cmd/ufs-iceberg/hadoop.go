@@ -26,7 +26,6 @@ var (
 	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
 )
 
-// openHadoop opens a table given by its folder or by a metadata file.
 func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	at := q.table
 	if q.warehouse != "" && !strings.ContainsAny(at, "/\\") {
@@ -72,7 +71,6 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return t, l, nil
 }
 
-// newestMetadata finds the newest metadata file of the table in a folder.
 func (l *lake) newestMetadata(folder string) (string, error) {
 	below := place.Below(folder, "metadata")
 	names, err := l.listFiles(below)

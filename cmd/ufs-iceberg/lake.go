@@ -75,7 +75,6 @@ func (l *lake) ReadFile(name string) ([]byte, error) {
 	return l.readResolved(at)
 }
 
-// readResolved reads a whole file, given by its resolved path or URL.
 func (l *lake) readResolved(at string) ([]byte, error) {
 	f, err := l.openResolved(at)
 	if err != nil {
@@ -85,7 +84,6 @@ func (l *lake) readResolved(at string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// openResolved opens a file, given by its resolved path or URL.
 func (l *lake) openResolved(at string) (icebergio.File, error) {
 	l.mu.Lock()
 	l.openedPlaces = append(l.openedPlaces, at)

@@ -69,7 +69,6 @@ func parseLocation(text string) (location, error) {
 	return location{at.WithKey(key).String(), at.String(), account}, nil
 }
 
-// parseFileLocation reads the rest of a location file:/PATH or file:///PATH.
 func parseFileLocation(text, rest string) (location, error) {
 	if far, ok := strings.CutPrefix(rest, "//"); ok {
 		rest = strings.TrimPrefix(far, "localhost")
@@ -138,7 +137,6 @@ func (l *lake) adoptBucket(named location) error {
 	return err
 }
 
-// tableFolder returns the folder of the table with this metadata file.
 func tableFolder(metadata string) string {
 	if place.IsURL(metadata) {
 		return metadata // the scope of a URL is its whole bucket

@@ -134,7 +134,6 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	return done, savePlan(ctx, q.output, head, lines)
 }
 
-// tableName is the table's name in the plan.
 func tableName(q request) string {
 	if q.catalog == hadoopCatalog {
 		return place.Name(q.table)
@@ -222,7 +221,6 @@ func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, task
 	return files, nil
 }
 
-// identityValues returns a file's values of identity partitions, by column id.
 func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	values := make(map[int]any)
 	spec := meta.PartitionSpecByID(int(f.SpecID()))

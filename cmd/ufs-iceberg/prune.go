@@ -56,7 +56,6 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 	return p, nil
 }
 
-// isPartitionSource reports whether a table is, or was, partitioned by a column.
 func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {
 	return slices.ContainsFunc(specs, func(s iceberg.PartitionSpec) bool { return len(s.FieldsBySourceID(id)) > 0 })
 }
@@ -72,7 +71,6 @@ func hasFixedType(f iceberg.NestedField, history []*iceberg.Schema) bool {
 	return true
 }
 
-// rowFilter returns Iceberg's filter for the whole condition.
 func (p *pruner) rowFilter() iceberg.BooleanExpression {
 	if p == nil {
 		return iceberg.AlwaysTrue{}

@@ -102,5 +102,4 @@ func lastSnapshots(t *table.Table) string {
 	return "; it has " + strings.Join(list, ", ")
 }
 
-// timeText writes a time given in milliseconds since 1970.
 func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

@@ -71,7 +71,6 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	return span{}, false
 }
 
-// parseNumber returns a constant as a number; it may be in quotes.
 func parseNumber(c *condition.Constant) (*big.Rat, bool) {
 	switch c.Kind {
 	case condition.Number:

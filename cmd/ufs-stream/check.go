@@ -109,7 +109,6 @@ func (c *cli) runCheck(cmd *cobra.Command, o *checkFlags) error {
 	return stale
 }
 
-// printVerdict prints the errors, the columns that moved (all columns with -v), and the verdict.
 func (c *cli) printVerdict(w *screen.Page, v *ufs.Verdict) {
 	w.Printf("%s of %s, scale %s, against %s rows of %s features\n\n", countNoun(v.K, "feature"), v.Method, v.Scale,
 		humanize.Comma(v.RowsUsed), humanize.Comma(int64(v.Features)))

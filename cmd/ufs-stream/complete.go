@@ -27,7 +27,6 @@ func setAllowedValues(fs *pflag.FlagSet, flag string, allowed ...string) {
 
 const valuesAnnotation = "values" // key of a flag's annotation
 
-// registerCompletions lets the shell complete the values of the flags of cmd and of its subcommands.
 func registerCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		registerCompletions(sub)

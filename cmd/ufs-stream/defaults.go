@@ -184,7 +184,6 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 	return list, nil
 }
 
-// parseConfigValue strips quotes, and a comment after the value.
 func parseConfigValue(s string) (string, error) {
 	switch {
 	case s == "":

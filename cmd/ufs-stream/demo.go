@@ -91,7 +91,6 @@ func (c *cli) runDemo(ctx context.Context, q ufs.Request, keep string) error {
 	return c.judgeDemo(table, answer, s)
 }
 
-// judgeDemo prints which of the planted factors the selection found.
 func (c *cli) judgeDemo(table *planted.Table, answer planted.Answer, s *stream.Selection) error {
 	at := make(map[string]int)
 	for j, col := range table.Columns() {

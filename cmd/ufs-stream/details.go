@@ -62,7 +62,6 @@ func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selecti
 	return nil
 }
 
-// writeDetails writes a Parquet table with one row per feature.
 func writeDetails(w io.Writer, s *stream.Selection) error {
 	n := len(s.Columns)
 	name, nearest, column := make([]string, n), make([]string, n), make([]stream.Position, n)

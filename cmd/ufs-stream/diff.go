@@ -47,7 +47,6 @@ and which settings differ. Both may lie in object stores.
 	return cmd
 }
 
-// verdictFormats lists the formats of diff, check and explain.
 func verdictFormats() []string { return []string{"table", "json"} }
 
 func (c *cli) runDiff(ctx context.Context, args []string, o *diffFlags) error {

@@ -73,7 +73,6 @@ func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 	f.addStoreFlags(fs)
 }
 
-// addTextFlags adds the flags that override guesses about CSV and NDJSON.
 func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 	t := &f.req.Texts
 	f.header = newChoiceFlag("", "auto", "yes", "no")
@@ -90,7 +89,6 @@ func (f *requestFlags) addStoreFlags(fs *pflag.FlagSet) {
 // defaultMemory is the default memory limit, in bytes, of all verbs.
 const defaultMemory = 2 << 30
 
-// addMemoryFlag adds the memory limit of a verb that reads only results.
 func (f *requestFlags) addMemoryFlag(fs *pflag.FlagSet) {
 	f.memory = defaultMemory
 	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB")
@@ -226,7 +224,6 @@ type optionFlag struct {
 	settings method.Settings
 }
 
-// addOptionFlags adds a flag for every option that a method has. The values go to settings.
 func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
 	flags := make(map[string]*pflag.Flag)
 	usages := make(map[string][]optionUsage)

@@ -257,7 +257,6 @@ func duckdbGlob(inputs, files []string) string {
 	return glob
 }
 
-// plainSource writes one file, with the special characters of globs escaped.
 func plainSource(file string) string {
 	if place.IsURL(file) {
 		return urlForTools(file)
@@ -277,7 +276,6 @@ func urlForTools(url string) string {
 	return url
 }
 
-// escapeGlob returns a glob that matches only this path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
 }

@@ -46,7 +46,6 @@ func newMan(c *cli) *cobra.Command {
 	}
 }
 
-// manPageName is "ufs-stream-select" for the verb select.
 func manPageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // writeManPage writes the page of a verb, or of the program, in roff. It has no date, so that builds are
@@ -102,7 +101,6 @@ func writeManFlag(b *strings.Builder, f *pflag.Flag) {
 	fmt.Fprintf(b, ".TP\n.BR \"%s\" \" %s\"\n%s\n", escapeRoff(name), escapeRoff(value), escapeRoff(usage))
 }
 
-// escapeRoff escapes the characters that are special in roff.
 func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(text)
 	lines := strings.Split(text, "\n")

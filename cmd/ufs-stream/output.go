@@ -141,7 +141,6 @@ func renderPage(w io.Writer, show func(*screen.Page)) error {
 	return p.Err()
 }
 
-// printResult prints lines of a result to standard output.
 func (c *cli) printResult(format string, args ...any) error {
 	return renderPage(c.out, func(p *screen.Page) { p.Printf(format, args...) })
 }

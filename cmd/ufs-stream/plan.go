@@ -94,7 +94,6 @@ func (c *cli) runPlan(cmd *cobra.Command, args []string, o *selectFlags, m *mach
 	})
 }
 
-// writePlan writes a plan file and prints how to use it.
 func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 	said := c.replacementReport(q.Output)
 	p, err := ufs.WritePlan(ctx, q)

@@ -23,7 +23,6 @@ func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 }
 
-// firstGivenFlag returns the first of these flags that is set, or empty if none is.
 func (m *machinesFlags) firstGivenFlag(cmd *cobra.Command) string {
 	for _, name := range []string{"machines", "cores", "rates"} {
 		if cmd.Flags().Changed(name) {
@@ -40,7 +39,6 @@ func (m *machinesFlags) rejectForPlanFile(cmd *cobra.Command) error {
 	return nil
 }
 
-// estimateMachines adds the estimate to f if any of the flags is set.
 func (m *machinesFlags) estimateMachines(cmd *cobra.Command, f *ufs.Forecast) error {
 	if m.firstGivenFlag(cmd) == "" {
 		return nil

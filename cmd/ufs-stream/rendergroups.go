@@ -21,7 +21,6 @@ func inputNames(s *stream.Selection) (names []string) {
 	return names
 }
 
-// chosenText counts the chosen features or, for groups, both the groups and their features.
 func chosenText(s *stream.Selection) string {
 	if !s.HasGroups() {
 		return strconv.Itoa(len(s.Selected))

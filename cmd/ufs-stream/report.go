@@ -112,7 +112,6 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 	return all, nil
 }
 
-// writeFigures writes the charts of the inputs to the folders of --png and --svg.
 func (c *cli) writeFigures(ctx context.Context, p report.Page, o *reportOptions, inputs []string) error {
 	list := p.Figures()
 	for _, form := range []struct {

@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// transferText describes the traffic with object stores.
 func transferText(t stream.Transfer) string {
 	text := fmt.Sprintf("fetched %s in %s", humanize.IBytes(uint64(t.Fetched)), requestCount(t.Requests))
 	if t.Retries > 0 {

@@ -59,7 +59,6 @@ func isNoBetterThanChance(s *stream.Selection) bool {
 	return s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
 }
 
-// autoSizeText is the number that -k auto took, and the reason.
 func autoSizeText(s *stream.Selection) string {
 	if s.HasGroups() {
 		return fmt.Sprintf("%d: of single features %d would be worth keeping: %s", len(s.Selected), s.Size.Recommended, s.Size.Why)

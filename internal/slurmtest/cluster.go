@@ -77,7 +77,6 @@ func findPrograms(t testing.TB, names ...string) map[string]string {
 	return paths
 }
 
-// newCommand returns a command that uses the cluster.
 func (c *Cluster) newCommand(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...) //nolint:noctx // of a test
 	cmd.Env = append(os.Environ(), c.Env...)

@@ -29,7 +29,6 @@ func (c *Cluster) startDaemon(program string, args ...string) {
 	c.daemons = append(c.daemons, d)
 }
 
-// stop asks the daemon to end, and kills it if it does not.
 func (d *daemon) stop() {
 	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
