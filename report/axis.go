@@ -15,7 +15,7 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 	if x {
 		log = c.LogX
 	}
-	take := func(a, b float64) {
+	include := func(a, b float64) {
 		if isDrawable(a, c.LogX) && isDrawable(b, c.LogY) {
 			v := b
 			if x {
@@ -26,10 +26,10 @@ func (c Chart) axisRange(x bool) (lo, hi float64) {
 	}
 	for _, s := range c.Series {
 		for i := range s.X {
-			take(s.X[i], s.Y[i])
+			include(s.X[i], s.Y[i])
 			if s.Low != nil && isDrawable(s.Y[i], c.LogY) {
-				take(s.X[i], s.Low[i])
-				take(s.X[i], s.High[i])
+				include(s.X[i], s.Low[i])
+				include(s.X[i], s.High[i])
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func cutIntoDashes(dashes []float64, through []point) [][]point {
 	var pieces [][]point
 	n, left := 0, dashes[0]
 	piece := through[:min(1, len(through)):min(1, len(through))]
-	cut := func() {
+	endPiece := func() {
 		if n%2 == 0 {
 			pieces = append(pieces, piece)
 		}
@@ -76,7 +76,7 @@ func cutIntoDashes(dashes []float64, through []point) [][]point {
 			at += left
 			corner := point{from.x + (to.x-from.x)*at/length, from.y + (to.y-from.y)*at/length}
 			piece = append(piece, corner)
-			cut()
+			endPiece()
 			piece = append(piece, corner)
 			from, length, at = corner, length-at, 0
 		}

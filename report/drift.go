@@ -93,10 +93,10 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 		return driftView{}, false
 	}
 	slices.SortStableFunc(moves, func(a, b columnShift) int { return cmp.Compare(b.magnitude(), a.magnitude()) })
-	by := map[string][]string{}
+	chosenBy := map[string][]string{}
 	for _, s := range []pageSelection{from, to} {
 		for _, f := range s.Selected {
-			by[f.Name] = append(by[f.Name], truncateText(s.name, maxBriefRunes))
+			chosenBy[f.Name] = append(chosenBy[f.Name], truncateText(s.name, maxBriefRunes))
 		}
 	}
 	v := driftView{From: from.name, To: to.name}
@@ -107,7 +107,7 @@ func newDriftView(from, to pageSelection) (driftView, bool) {
 		}
 		if i < maxDriftRows {
 			v.Rows = append(v.Rows, driftRow{
-				Name: m.name, Chosen: strings.Join(by[m.name], ", "), Moved: m.magnitude() >= 1,
+				Name: m.name, Chosen: strings.Join(chosenBy[m.name], ", "), Moved: m.magnitude() >= 1,
 				Shift: withSign(fixedText(m.shift, 2)), Ratio: fixedText(m.ratio, 2), Nulls: withSign(fixedText(100*m.nulls, 1)),
 			})
 		}

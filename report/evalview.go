@@ -65,7 +65,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 		v.Run = append(v.Run, transferFact(e.Transfer))
 	}
 	v.Warnings = newListView(stream.WarningsBySeverity(e.Warnings), maxWarnings, identity)
-	taken := presentMeasures(e)
+	present := presentMeasures(e)
 	if !hasLabels(e) {
 		v.Lead = fmt.Sprintf("%s judged without labels", countNoun(len(e.Results), "result"))
 	}
@@ -73,7 +73,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	if hasLabels(e) {
 		t.Notes = append(t.Notes, "Scores of clusterings are means over the runs ± their standard deviation, as shares of 1.")
 	}
-	for _, m := range taken {
+	for _, m := range present {
 		if !m.clustering {
 			t.Notes = append(t.Notes, m.name+": "+m.about+".")
 		}
@@ -81,7 +81,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	if slices.ContainsFunc(e.Results, func(r stream.Evaluated) bool { return r.Best != nil && *r.Best }) {
 		t.Notes = append(t.Notes, "★ is the best at its k, or not significantly worse.")
 	}
-	for _, m := range taken {
+	for _, m := range present {
 		t.Heads = append(t.Heads, headView{m.name, m.about})
 	}
 	for i := range e.Results {
@@ -92,7 +92,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 			row.SortP = sortKey(float64(*r.PBest))
 			t.P = true
 		}
-		for _, m := range taken {
+		for _, m := range present {
 			cell := estimateView{Mean: "–"}
 			if x := m.value(r); x != nil {
 				cell.Mean = fixedText(float64(x.Mean), 3)
@@ -105,7 +105,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 		t.Rows = append(t.Rows, row)
 	}
 	v.Eval = t
-	for _, m := range taken {
+	for _, m := range present {
 		if c := evaluationChart(e, m); c != nil {
 			more, err := drawChartViews(&describedChart{Chart: *c, slug: m.slug, label: "Line chart: " + c.Title + ". The table above has the numbers."})
 			if err != nil {

@@ -158,14 +158,14 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		longest = min(longest, len(s.Selected))
 	}
 	mean, best := make([]float64, longest), make([]float64, longest)
-	own := 0 // number of pairs with the recommended setting
+	recommendedPairs := 0 // number of pairs with the recommended setting
 	for _, p := range pairs {
-		both := sharedPrefixCounts(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
+		shared := sharedPrefixCounts(g.Settings[p[0]].Selected[:longest], g.Settings[p[1]].Selected[:longest])
 		recommended := p[0] == g.Recommended || p[1] == g.Recommended
 		if recommended {
-			own++
+			recommendedPairs++
 		}
-		for i, n := range both {
+		for i, n := range shared {
 			j := float64(n) / float64(2*(i+1)-n)
 			mean[i] += j / float64(len(pairs))
 			if recommended {
@@ -174,14 +174,14 @@ func agreementCurve(g *stream.Grid) *describedChart {
 		}
 	}
 	for i := range best {
-		best[i] /= float64(own) // NaN if there are none
+		best[i] /= float64(recommendedPairs) // NaN if there are none
 	}
 	x, what := countingNumbers(longest), gridUnit(g)+"s"
 	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: what + " k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},
 	}}
-	if own > 0 {
+	if recommendedPairs > 0 {
 		c.Series = append(c.Series, Series{Name: "recommended and its neighbours", X: x, Y: best})
 	}
 	return c

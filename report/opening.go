@@ -128,14 +128,14 @@ func trustSentences(s *stream.Selection) []string {
 		if !t.Choice.Trusted {
 			verdict = "No better than chance: do not rely on it"
 		}
-		beside := ""
+		details := ""
 		if b := t.Choice.Beats; b != nil && isFinite(*b) {
-			beside += ", more than " + percentText(float64(*b)) + " of such choices"
+			details += ", more than " + percentText(float64(*b)) + " of such choices"
 		}
 		if p := t.Choice.Permuted; p != nil && isFinite(*p) {
-			beside += ", on columns that have nothing to do with each other " + percentText(float64(*p))
+			details += ", on columns that have nothing to do with each other " + percentText(float64(*p))
 		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, truncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), beside))
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, truncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
 	}
 	if t := s.Trust; t != nil && t.Graph != nil {
 		verdict := "The graph of the rows can be trusted"

@@ -65,13 +65,13 @@ func (r RankPlot) paintInto(to canvas, body frame) error {
 		to.drawText(lettering{hue: tickHue, size: 9, anchor: anchorMiddle}, point{at, rankAxis - 8}, fmt.Sprint(rank))
 	}
 	if r.Critical > 0 && !math.IsInf(r.Critical, 1) {
-		y, far := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
+		y, barEnd := rankAxis-26.0, x(min(1+r.Critical, float64(last)))
 		bar := stroke{hue: markHue, width: 1.5}
-		to.drawLine(bar, point{left, y}, point{far, y})
-		for _, edge := range []float64{left, far} {
+		to.drawLine(bar, point{left, y}, point{barEnd, y})
+		for _, edge := range []float64{left, barEnd} {
 			to.drawLine(bar, point{edge, y - 3}, point{edge, y + 3})
 		}
-		to.drawText(lettering{hue: inkHue, size: 9}, point{far + 6, y + 3}, fmt.Sprintf("critical difference %.2f", r.Critical))
+		to.drawText(lettering{hue: inkHue, size: 9}, point{barEnd + 6, y + 3}, fmt.Sprintf("critical difference %.2f", r.Critical))
 	}
 	for i, set := range r.Alike {
 		if set[0] < 0 || set[1] >= len(order) {

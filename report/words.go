@@ -66,11 +66,11 @@ func gridUnit(g *stream.Grid) string {
 }
 
 func chosenText(s *stream.Selection) string {
-	of := fmt.Sprintf(" of %s features", countText(int64(s.Features)))
+	ofAll := fmt.Sprintf(" of %s features", countText(int64(s.Features)))
 	if !s.HasGroups() {
-		return countText(int64(len(s.Selected))) + of
+		return countText(int64(len(s.Selected))) + ofAll
 	}
-	return countNoun(len(s.Selected), "group") + ", " + countText(int64(s.SelectedFeatures())) + of
+	return countNoun(len(s.Selected), "group") + ", " + countText(int64(s.SelectedFeatures())) + ofAll
 }
 
 func bytesText(n int64) string {

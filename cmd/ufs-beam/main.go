@@ -61,8 +61,8 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w: the job may go on without this program: end it with the runner's own tools (%w)", ctx.Err(), err)
 		}
-		if told := findFailure(err); told != nil {
-			return fmt.Errorf("the job failed: %w%s", told, s.resumeHint(told.code))
+		if workerError := findFailure(err); workerError != nil {
+			return fmt.Errorf("the job failed: %w%s", workerError, s.resumeHint(workerError.code))
 		}
 		return fmt.Errorf("the job failed: %w%s", err, s.resumeHint(exit.Fault))
 	}
@@ -73,8 +73,8 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.Name(s.job.Output), place.Name(s.job.Parts))
 		return nil
 	}
-	made, there := partCounts(result)
-	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.Name(s.job.Output), s.job.Shards, made, there)
+	scanned, found := partCounts(result)
+	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.Name(s.job.Output), s.job.Shards, scanned, found)
 	if s.keepParts {
 		return nil
 	}

@@ -53,10 +53,10 @@ func (j *job) scanShard(ctx context.Context, r round, shard int, profile string)
 		}
 		return ufs.Scan(ctx, q)
 	})
-	where := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
+	shardName := fmt.Sprintf("%s of shard %d of %d", r, shard, j.Shards)
 	if err != nil {
 		code := exit.Code(err)
-		text := where + ": " + errorLine(err)
+		text := shardName + ": " + errorLine(err)
 		if r == statisticsRound && strings.Contains(text, "--profile-only") {
 			text += "; this program does both with --profile-round"
 		}
@@ -67,14 +67,14 @@ func (j *job) scanShard(ctx context.Context, r round, shard int, profile string)
 		return Piece{}, &failure{code, text}
 	}
 	for _, warning := range done.Warnings {
-		log.Warnf(ctx, "%s: %s", where, warning)
+		log.Warnf(ctx, "%s: %s", shardName, warning)
 	}
 	count, what := partsScanned, "scanned into"
 	if done.There {
 		count, what = partsFound, "there already in"
 	}
 	beam.NewCounter(metricsNamespace, count).Inc(ctx, 1)
-	log.Infof(ctx, "%s: %s %s", where, what, done.Path)
+	log.Infof(ctx, "%s: %s %s", shardName, what, done.Path)
 	return Piece{Number: shard, Name: j.partName(r, shard)}, nil
 }
 

@@ -105,8 +105,8 @@ func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) 
 	if _, err := t.FS(ctx); err != nil { // records the catalog's settings
 		return asDataError(at, "the files of "+l.table+" cannot be opened", err)
 	}
-	told := endpointPattern.FindStringSubmatch(l.catalogParameters)
-	if told == nil || endpointPattern.MatchString(l.userParameters) || vendorEndpoint.MatchString(told[1]) {
+	endpoint := endpointPattern.FindStringSubmatch(l.catalogParameters)
+	if endpoint == nil || endpointPattern.MatchString(l.userParameters) || vendorEndpoint.MatchString(endpoint[1]) {
 		return nil
 	}
 	for _, variable := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "STORAGE_EMULATOR_HOST"} {
@@ -114,7 +114,7 @@ func (l *lake) checkStoreServer(ctx context.Context, at string, t *table.Table) 
 			return nil
 		}
 	}
-	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", told[1], l.table)
+	e := stream.Dataf(at, "it names %s as the server of the files of %s, and only arguments, the environment and configuration choose that", endpoint[1], l.table)
 	e.Remedy = stream.Textf("if you trust it, add {store} %s", shell.Quote(l.catalogParameters))
 	return e
 }
@@ -128,13 +128,13 @@ var (
 var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
-	open := openREST
+	openCatalog := openREST
 	if props["type"] != restCatalog {
-		open = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
+		openCatalog = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
 			return catalog.Load(ctx, "", props)
 		}
 	}
-	c, err := open(ctx, props)
+	c, err := openCatalog(ctx, props)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ func loadTable(ctx context.Context, props iceberg.Properties, named table.Identi
 }
 
 func errCatalog(at string, q request, err error) error {
-	var told *stream.DataError
+	var known *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &told): // drop the library's text around it
-		return told
+	case errors.As(err, &known): // drop the library's text around it
+		return known
 	case errors.Is(err, catalog.ErrNoSuchTable):
 		return stream.Dataf(at, "this catalog has no table %s", q.table)
 	case errors.Is(err, rest.ErrUnauthorized) || errors.Is(err, rest.ErrForbidden) || errors.Is(err, rest.ErrAuthorizationExpired):

@@ -125,13 +125,13 @@ func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	if err != nil {
 		return asDataError(d.FilePath(), "this file of position deletes cannot be read", err)
 	}
-	var of []string
+	var targets []string
 	for _, path := range d.targets {
 		if named[path] {
-			of = append(of, path)
+			targets = append(targets, path)
 		}
 	}
-	d.targets = of
+	d.targets = targets
 	return nil
 }
 

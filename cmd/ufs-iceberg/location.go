@@ -70,8 +70,8 @@ func parseLocation(text string) (location, error) {
 }
 
 func parseFileLocation(text, rest string) (location, error) {
-	if far, ok := strings.CutPrefix(rest, "//"); ok {
-		rest = strings.TrimPrefix(far, "localhost")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		rest = strings.TrimPrefix(authority, "localhost")
 	}
 	if !strings.HasPrefix(rest, "/") {
 		return location{}, stream.Dataf(text, "the table's metadata name a file of another machine, or none")
@@ -94,8 +94,8 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	if named.account == "" {
 		return l.scope.Resolve(named.name)
 	}
-	of := named.bucket + "?storage_account=" + named.account
-	exact, err1 := store.Parse(of)
+	bucketOfAccount := named.bucket + "?storage_account=" + named.account
+	exact, err1 := store.Parse(bucketOfAccount)
 	bare, err2 := store.Parse(named.name)
 	if err := errors.Join(err1, err2); err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (l *lake) resolvePlace(text string) (string, error) {
 	}
 	if own := at.Account(); own != "" && own != named.account {
 		e := stream.Dataf(l.table, "it names %s in the storage account %s, and its own is %s", named.name, named.account, own)
-		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(of))
+		e.Remedy = stream.Textf("if you trust it, add {allow} %s", shell.Quote(bucketOfAccount))
 		return "", e
 	}
 	return opened, nil

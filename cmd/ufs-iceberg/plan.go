@@ -44,11 +44,11 @@ type planSummary struct {
 }
 
 func (p *planSummary) String() string {
-	of := ""
+	total := ""
 	if p.liveFiles != "" {
-		of = " of " + p.liveFiles
+		total = " of " + p.liveFiles
 	}
-	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, of, p.bytes, p.snapshot.SnapshotID, timeText(p.snapshot.TimestampMs))
+	return fmt.Sprintf("%d%s data files, %d bytes, of snapshot %d of %s", p.files, total, p.bytes, p.snapshot.SnapshotID, timeText(p.snapshot.TimestampMs))
 }
 
 func writePlan(ctx context.Context, q request) (*planSummary, error) {
@@ -267,8 +267,8 @@ func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.N
 	if info.Size() != f.FileSizeBytes() {
 		return stream.Dataf(shown, "the snapshot says that this file has %d bytes, and it has %d: it was replaced", f.FileSizeBytes(), info.Size())
 	}
-	if far, ok := in.(*openObject); ok {
-		f.version = far.info.Version
+	if remote, ok := in.(*openObject); ok {
+		f.version = remote.info.Version
 	}
 	err = recoverParquetPanics(func() error {
 		r, err := file.NewParquetReader(in)

@@ -125,12 +125,12 @@ func (c *cli) runApply(cmd *cobra.Command, selection string, a ufs.ApplyRequest,
 	if isRecipeFormat(a.Format) {
 		return c.writeApplyRecipe(cmd.Context(), a, h)
 	}
-	said := c.replacementReport(a.Output)
+	reportReplaced := c.replacementReport(a.Output)
 	done, err := ufs.Apply(cmd.Context(), a)
 	if err != nil {
 		return err
 	}
-	said()
+	reportReplaced()
 	c.noteTransfer(a.Meter.Transfer())
 	return c.reportWritten(a.Output, done)
 }

@@ -32,12 +32,12 @@ may lie below INPUT, and how a run that is interrupted or killed is gone on with
 			v.Inputs, v.Stdin, v.Threads, v.Memory, v.Meter, v.Progress, v.Note = args, c.in, q.Threads, q.Memory, q.Meter, q.Progress, q.Note
 			v.TempDir, v.MaxScratch = q.TempDir, q.MaxScratch
 			v.Anonymous, v.Allow, v.Version, v.AsOf, v.Texts = q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts
-			said := c.replacementReport(v.Output)
+			reportReplaced := c.replacementReport(v.Output)
 			done, err := ufs.Convert(cmd.Context(), v)
 			if err != nil {
 				return err
 			}
-			said()
+			reportReplaced()
 			c.noteTransfer(v.Meter.Transfer())
 			return c.reportWritten(v.Output, done)
 		},

@@ -59,12 +59,12 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 			}
 			return check(cmd, args)
 		}
-		do := cmd.RunE
-		if do == nil {
+		runVerb := cmd.RunE
+		if runVerb == nil {
 			continue
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			err := do(cmd, args)
+			err := runVerb(cmd, args)
 			// A wrong default may be found late; name it here, because it is not on the command line.
 			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
 				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.defaultsTaken, ", "))

@@ -174,7 +174,7 @@ func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows i
 	defer in.Close()
 	const name = "part-0.parquet"
 	shown := filepath.Join(lake.Name(), folder, name)
-	said := c.replacementReport(shown)
+	reportReplaced := c.replacementReport(shown)
 	f, err := atomicfile.CreateIn(ctx, in, name, shown)
 	if err != nil {
 		return err
@@ -186,6 +186,6 @@ func writePart(ctx context.Context, c *cli, lake *os.Root, folder string, rows i
 	if err := f.Commit(); err != nil {
 		return err
 	}
-	said()
+	reportReplaced()
 	return nil
 }

@@ -109,25 +109,25 @@ func (c *cli) printDiff(w *screen.Page, d *ufs.Difference) {
 }
 
 func printDataChanges(w *screen.Page, d ufs.DataShift) {
-	var said []string
-	counted := func(n int64, what string) {
+	var changes []string
+	addCount := func(n int64, what string) {
 		if n > 0 {
-			said = append(said, humanize.Comma(n)+" more "+what)
+			changes = append(changes, humanize.Comma(n)+" more "+what)
 		} else if n < 0 {
-			said = append(said, humanize.Comma(-n)+" fewer "+what)
+			changes = append(changes, humanize.Comma(-n)+" fewer "+what)
 		}
 	}
-	counted(d.Rows, "rows")
-	counted(int64(d.Features), "features")
-	listed := func(names []string, what string) {
+	addCount(d.Rows, "rows")
+	addCount(int64(d.Features), "features")
+	addNames := func(names []string, what string) {
 		if n := len(names); n > 0 {
-			said = append(said, what+" "+strings.Join(screen.Names(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
+			changes = append(changes, what+" "+strings.Join(screen.Names(names[:min(n, maxNamesInLine)]), ", ")+andMoreText(n-maxNamesInLine))
 		}
 	}
-	listed(d.New, "new")
-	listed(d.Gone, "gone")
-	if said != nil {
-		w.Printf("the data: %s\n", strings.Join(said, "; "))
+	addNames(d.New, "new")
+	addNames(d.Gone, "gone")
+	if changes != nil {
+		w.Printf("the data: %s\n", strings.Join(changes, "; "))
 	}
 }
 

@@ -64,12 +64,12 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 		if r.Spherical {
 			kind = "spherical k-means"
 		}
-		of := ""
+		restarts := ""
 		if r.Restarts > 1 {
-			of = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
+			restarts = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
 		}
 		w.Printf("; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
-			len(r.Classes), r.Label, r.Protocol, countNoun(r.Runs, "run"), of, kind, countNoun(r.Clusters, "cluster"), values, r.Seed)
+			len(r.Classes), r.Label, r.Protocol, countNoun(r.Runs, "run"), restarts, kind, countNoun(r.Clusters, "cluster"), values, r.Seed)
 		for i := range r.Results {
 			if r.Results[i].Name == ufs.RandomBaseline {
 				w.Printf("; random: other features in every run")

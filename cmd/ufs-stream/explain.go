@@ -211,16 +211,16 @@ func andMoreText(n int) string {
 // printRelations prints how a column relates to the others: R², VIF, exact combinations, weights, nearest columns.
 func (c *cli) printRelations(w *screen.Page, col ufs.ExplainedColumn) {
 	r := col.Relations
-	of := "the chosen features"
+	explaining := "the chosen features"
 	if col.State == ufs.StateKept {
-		of = "the other chosen features"
+		explaining = "the other chosen features"
 	}
 	exactly := ""
 	if r.Exact {
 		exactly = ", exactly"
 	}
 	w.Printf("  mean %s, standard deviation %s; %s explain R² = %s of its variance%s, and leave a standard deviation of %s\n",
-		roundedNumber(r.Mean), roundedNumber(r.Std), of, roundedNumber(r.R2), exactly, roundedNumber(r.Residual))
+		roundedNumber(r.Mean), roundedNumber(r.Std), explaining, roundedNumber(r.R2), exactly, roundedNumber(r.Residual))
 	w.Printf("  VIF %s on all other columns", vifText(r.VIF, r.Determined))
 	if r.VIFSelected != nil {
 		w.Printf(", %s among the chosen ones", vifText(*r.VIFSelected, r.Exact))

@@ -105,15 +105,15 @@ func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 // that a method declares.
 func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	all := methods.All()
-	taking := func(takes func(method.Takes) bool) string {
+	methodsThat := func(takes func(method.Takes) bool) string {
 		return strings.Join(methods.Names(slices.DeleteFunc(slices.Clone(all), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 	}
 	q := &f.req
 	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
 	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
-	fs.Float64Var(&q.Variance, "variance", 0, taking(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
-	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+taking(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
+	fs.Float64Var(&q.Variance, "variance", 0, methodsThat(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
+	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	f.addChoiceFlags(fs)
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScalesText(all)+")")
@@ -199,21 +199,21 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 // defaultScalesText lists the default scale of each method, the most common scale first.
 func defaultScalesText(all []method.Spec) string {
 	var scales []string
-	of := make(map[string][]string)
+	methodsOf := make(map[string][]string)
 	for _, s := range all {
 		scale := s.Scale.String()
 		if s.Takes.Sample {
 			scale = "the one that a sample of the rows tells"
 		}
-		if of[scale] == nil {
+		if methodsOf[scale] == nil {
 			scales = append(scales, scale)
 		}
-		of[scale] = append(of[scale], s.Name)
+		methodsOf[scale] = append(methodsOf[scale], s.Name)
 	}
-	slices.SortStableFunc(scales, func(a, b string) int { return len(of[b]) - len(of[a]) })
+	slices.SortStableFunc(scales, func(a, b string) int { return len(methodsOf[b]) - len(methodsOf[a]) })
 	text := scales[0]
 	for _, scale := range scales[1:] {
-		text += "; " + strings.Join(of[scale], ", ") + ": " + scale
+		text += "; " + strings.Join(methodsOf[scale], ", ") + ": " + scale
 	}
 	return text
 }

@@ -94,22 +94,22 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	for _, in := range s.Inputs {
 		at.Files = append(at.Files, in.Path)
 	}
-	taken, open := map[string]bool{}, ""
+	taken, ambiguous := map[string]bool{}, ""
 	for _, f := range s.Selected {
 		for _, name := range f.Inputs() {
 			if !taken[name] {
 				at.Columns, taken[name] = append(at.Columns, chunkio.Place{Name: name, Path: []string{name}, Element: -1}), true
 			}
-			if open == "" && strings.ContainsAny(name, ".[") {
-				open = name
+			if ambiguous == "" && strings.ContainsAny(name, ".[") {
+				ambiguous = name
 			}
 		}
 	}
-	if open == "" && !reads {
+	if ambiguous == "" && !reads {
 		return at, nil
 	}
-	e := stream.Dataf("the selection", "")
-	e.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
+	fault := stream.Dataf("the selection", "")
+	fault.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json {format} …")
 	inputs, err := recordedInputs(s, q)
 	if err == nil {
 		a := ufs.ApplyRequest{
@@ -124,12 +124,12 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	switch {
 	case err == nil:
 		return at, nil
-	case open == "":
-		e.Err = stream.Errorf("a query reads the files, which have to be looked at for it: %w", err)
+	case ambiguous == "":
+		fault.Err = stream.Errorf("a query reads the files, which have to be looked at for it: %w", err)
 	default:
-		e.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", open, err)
+		fault.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", ambiguous, err)
 	}
-	return nil, e
+	return nil, fault
 }
 
 // recordedInputs returns the files, or the table, that a selection was made from, as arguments.
@@ -180,22 +180,22 @@ func sourcesAndForm(inputs, files []string) (list []string, form recipe.Form, hi
 		return nil, "", false
 	}
 	for i, f := range files {
-		own := formByName(f)
+		fileForm := formByName(f)
 		if i == 0 {
-			form = own
+			form = fileForm
 		}
-		if own != form {
+		if fileForm != form {
 			return nil, "", false
 		}
 		hive = hive || isHivePath(f)
 	}
 	for _, in := range inputs {
-		s, ok := sourceOfArgument(in, form)
+		source, ok := sourceOfArgument(in, form)
 		if !ok {
 			list = nil
 			break
 		}
-		list = append(list, s)
+		list = append(list, source)
 	}
 	if list == nil {
 		for _, f := range files {

@@ -27,14 +27,14 @@ func foldColumns(columns []ufs.InspectedColumn) []ufs.InspectedColumn {
 		count int
 	}
 	var groups []*group
-	of := map[kind]*group{}
+	groupOf := map[kind]*group{}
 	for _, col := range columns {
 		why, _, _ := strings.Cut(col.Why, " (") // cuts off the value of a constant column
 		k := kind{col.Type, why, col.Used}
-		g := of[k]
+		g := groupOf[k]
 		if g == nil {
 			g = &group{sum: col}
-			of[k], groups = g, append(groups, g)
+			groupOf[k], groups = g, append(groups, g)
 		} else {
 			if g.sum.Why != col.Why {
 				g.sum.Why = why

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInspectWide: above wideTable columns those of one type and use are one line of the table,
+// TestInspectWide: above maxUnfoldedColumns columns those of one type and use are one line of the table,
 // with the sums and ends of theirs; -v and csv still have a line for each.
 func TestInspectWide(t *testing.T) {
 	wide := func(columns int) string {

@@ -54,12 +54,12 @@ days again. Only such a total may be the output as well.
 			}
 			m.Files, m.Threads, m.Memory, m.Anonymous, m.Meter, m.Progress = args, q.Threads, q.Memory, q.Anonymous, q.Meter, q.Progress
 			m.TempDir, m.MaxScratch = q.TempDir, q.MaxScratch
-			said := c.replacementReport(m.Output)
+			reportReplaced := c.replacementReport(m.Output)
 			sum, err := ufs.Merge(cmd.Context(), m)
 			if err != nil {
 				return err
 			}
-			said()
+			reportReplaced()
 			c.warn(sum.Warnings)
 			for _, path := range sum.Outside {
 				c.sayIfVerbose("outside the window of %d: %s", m.Window, path)

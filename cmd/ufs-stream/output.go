@@ -54,17 +54,17 @@ func (f *outputFlags) resolveFormat(ctx context.Context, formats ...string) erro
 
 // writeOutput renders the output of a verb and reports the file that it replaced, if any.
 func (c *cli) writeOutput(ctx context.Context, path string, render func(io.Writer) error) error {
-	said := c.replacementReport(path)
+	reportReplaced := c.replacementReport(path)
 	err := c.renderTo(ctx, path, render)
 	if err == nil {
-		said()
+		reportReplaced()
 	}
 	return err
 }
 
 // replacementReport looks for a file at an output's path and returns a function that reports its replacement. Objects
 // are not reported: their stores keep versions, and checking costs a request.
-func (c *cli) replacementReport(path string) (said func()) {
+func (c *cli) replacementReport(path string) (report func()) {
 	local, err := place.Local(path)
 	if err != nil || path == "" || path == "-" || place.IsURL(path) {
 		return func() {}

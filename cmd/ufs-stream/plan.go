@@ -95,12 +95,12 @@ func (c *cli) runPlan(cmd *cobra.Command, args []string, o *selectFlags, m *mach
 }
 
 func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
-	said := c.replacementReport(q.Output)
+	reportReplaced := c.replacementReport(q.Output)
 	p, err := ufs.WritePlan(ctx, q)
 	if err != nil {
 		return err
 	}
-	said()
+	reportReplaced()
 	c.warn(p.Warnings)
 	c.say("%s: plan %s of %s, %s, %s rows, %s to read; --memory-limit %dMiB is enough for a shard", p.Path, p.ID,
 		countNoun(p.Files, "file"), countNoun(p.Groups, "row group"), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), roundUpToMiB(p.Smallest))

@@ -37,11 +37,11 @@ type snapshot struct {
 }
 
 func (s snapshot) progressLine() string {
-	of, eta := "", ""
+	passCount, eta := "", ""
 	if s.Passes > 0 {
-		of = fmt.Sprintf(" of %d", s.Passes)
+		passCount = fmt.Sprintf(" of %d", s.Passes)
 		if s.Most > s.Passes {
-			of += fmt.Sprintf(" to %d", s.Most)
+			passCount += fmt.Sprintf(" to %d", s.Most)
 		}
 	}
 	if s.ETA >= 0 && s.Rows < s.Total {
@@ -51,7 +51,7 @@ func (s snapshot) progressLine() string {
 	if s.Transfer != nil {
 		remote = "  " + transferText(*s.Transfer)
 	}
-	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, of, s.What,
+	return fmt.Sprintf("pass %d%s  %s  %s rows  %s  %s rows/s%s%s", s.Pass, passCount, s.What,
 		humanize.Comma(s.Rows), humanize.IBytes(uint64(s.Bytes)), humanize.Comma(int64(s.Rate)), remote, eta)
 }
 

@@ -257,11 +257,11 @@ func printTrust(w *screen.Page, t *stream.Trust) {
 	}
 	line("graph of the rows: %s (alignment %.2f, and %.2f by chance)", "trusted", "not trusted", t.Graph)
 	line("columns: %s (mean squared correlation %.2g, and %.2g by chance)", "go together", "independent", t.Dependence)
-	of := "eigenvalues of their graph"
+	measure := "eigenvalues of their graph"
 	if t.Clusters != nil && strings.HasPrefix(t.Clusters.Measure, "mean share") {
-		of = "their graph explains of a column"
+		measure = "their graph explains of a column"
 	}
-	line("rows: %s ("+of+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
+	line("rows: %s ("+measure+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
 // maxListLines bounds the lists at the foot of a table without -v.

@@ -29,23 +29,23 @@ func chosenText(s *stream.Selection) string {
 	for _, f := range s.Selected {
 		groups += min(len(f.Members), 1)
 	}
-	with := ""
+	alsoFeatures := ""
 	if alone := len(s.Selected) - groups; alone > 0 {
-		with = " and " + countNoun(alone, "feature") + " by themselves"
+		alsoFeatures = " and " + countNoun(alone, "feature") + " by themselves"
 		if alone == 1 {
-			with = " and 1 feature by itself"
+			alsoFeatures = " and 1 feature by itself"
 		}
 	}
-	return fmt.Sprintf("%s%s, %d", countNoun(groups, "group"), with, s.SelectedFeatures())
+	return fmt.Sprintf("%s%s, %d", countNoun(groups, "group"), alsoFeatures, s.SelectedFeatures())
 }
 
 func printCost(w *screen.Page, s *stream.Selection) {
 	if s.Cost == nil {
 		return
 	}
-	of := ""
+	budgetNote := ""
 	if budget := s.Options["budget"]; budget != nil {
-		of = fmt.Sprintf(" of a budget of %v", budget)
+		budgetNote = fmt.Sprintf(" of a budget of %v", budget)
 	}
-	w.Printf("\ncost %s%s\n", roundedNumber(*s.Cost), of)
+	w.Printf("\ncost %s%s\n", roundedNumber(*s.Cost), budgetNote)
 }

@@ -89,7 +89,7 @@ func (c *cli) runReport(ctx context.Context, args []string, o *reportOptions) er
 // readDocuments reads result files or objects, which together may take up to room bytes of memory.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
-	held := int64(0)
+	heldBytes := int64(0)
 	for _, path := range paths {
 		name := place.Name(path)
 		text, err := chunkio.ReadAll(ctx, path, chunkio.FetchOptions{Memory: room}, remedy)
@@ -100,8 +100,8 @@ func readDocuments(ctx context.Context, paths []string, room int64) (all []repor
 		if err != nil {
 			return nil, err
 		}
-		if held += need; room > 0 && held+int64(len(text)) > room {
-			return nil, &stream.MemoryError{What: "reading " + name, Need: held + int64(len(text)), Limit: room}
+		if heldBytes += need; room > 0 && heldBytes+int64(len(text)) > room {
+			return nil, &stream.MemoryError{What: "reading " + name, Need: heldBytes + int64(len(text)), Limit: room}
 		}
 		d, err := report.Read(name, bytes.NewBuffer(text))
 		if err != nil {

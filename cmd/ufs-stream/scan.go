@@ -47,7 +47,7 @@ there already is not scanned again, so that what failed is simply run again:
 			if q.Request, err = o.buildRequest(c, cmd, args, out); err != nil {
 				return err
 			}
-			said := c.replacementReport(out)
+			reportReplaced := c.replacementReport(out)
 			done, err := ufs.Scan(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -58,7 +58,7 @@ there already is not scanned again, so that what failed is simply run again:
 				c.say("%s is there already: %s rows", done.Path, humanize.Comma(done.Rows))
 				return nil
 			}
-			said()
+			reportReplaced()
 			c.sayIfVerbose("%s: %d features, %s rows", done.Path, done.Features, humanize.Comma(done.RowsUsed))
 			return nil
 		},

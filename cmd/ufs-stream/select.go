@@ -181,21 +181,21 @@ func (c *cli) writeSelectionRecipe(ctx context.Context, s *stream.Selection, o *
 // the request cannot distinguish it from a flag left out.
 func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	isSet := cmd.Flags().Changed
-	asked := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
-	maps.DeleteFunc(asked, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
+	unsetFlags := map[string]bool{"weight": q.Weight == "", "sparse": q.Sparse == "", "where": q.Where == "", "rows": q.SampleRows == 0}
+	maps.DeleteFunc(unsetFlags, func(flag string, empty bool) bool { return !empty || !isSet(flag) })
 	switch {
 	case q.Stats == "" || len(q.Inputs) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
 		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.Name(q.Stats))
-	case len(asked) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
+	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter}):
 		return nil
 	}
 	seen, err := ufs.Inspect(cmd.Context(), ufs.Request{Inputs: []string{q.Stats}, Anonymous: q.Anonymous, Meter: q.Meter}, false)
 	if err != nil {
 		return err
 	}
-	for _, flag := range slices.Sorted(maps.Keys(asked)) {
+	for _, flag := range slices.Sorted(maps.Keys(unsetFlags)) {
 		if recorded := seen.Options[flag]; recorded != "" {
 			return stream.Usagef("--%s %s: %s was scanned with --%[1]s %[4]s; scan again with the --%[1]s you want", flag, cmd.Flag(flag).Value, place.Name(q.Stats), recorded)
 		}

@@ -18,9 +18,9 @@ func worthSentence(s *stream.Selection) string {
 	if k == 0 {
 		return ""
 	}
-	explained, of := 1-s.Selected[k-1].Error, "sum of squares"
+	explained, quantity := 1-s.Selected[k-1].Error, "sum of squares"
 	if s.Worth != nil {
-		explained, of = s.Worth.Explained, "variance"
+		explained, quantity = s.Worth.Explained, "variance"
 	}
 	if math.IsNaN(float64(explained)) {
 		return ""
@@ -34,7 +34,7 @@ func worthSentence(s *stream.Selection) string {
 	if groups { // each of which has several features
 		subject, verb = fmt.Sprintf("the %d chosen, %s together,", k, countNoun(s.SelectedFeatures(), "feature")), "explain"
 	}
-	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), of)
+	line := fmt.Sprintf("%s %s %s of the %s", subject, verb, percentText(float64(explained)), quantity)
 	auto := s.Size != nil && s.Options["k"] == "auto"
 	switch w := s.Worth; {
 	case auto && groups:

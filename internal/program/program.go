@@ -46,9 +46,9 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		// Go's own exit code for a panic is 2, which here means a usage error.
 		if fault := recover(); fault != nil {
-			said := screen.NewPage(p.Err)
-			said.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
-			_, _ = said.Write(debug.Stack()) // this write may fail too; nothing more can be done
+			page := screen.NewPage(p.Err)
+			page.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
+			_, _ = page.Write(debug.Stack()) // this write may fail too; nothing more can be done
 			code = exit.Fault
 		}
 	}()
@@ -75,7 +75,7 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		}
 	} else if err != nil {
 		p.reportError(cmd, err)
-		if short := (*stream.MemoryError)(nil); errors.As(err, &short) && p.Resume != nil {
+		if limit := (*stream.MemoryError)(nil); errors.As(err, &limit) && p.Resume != nil {
 			p.Resume(err)
 		}
 	}
