@@ -224,8 +224,8 @@ func TestBrowserCopies(t *testing.T) {
 	b.Clean()
 }
 
-// TestBrowserUnfolds: a link to a folded selection opens it; the map of correlations says
-// what is under the pointer.
+// TestBrowserUnfolds: a link to a folded selection opens it. The map of correlations shows the value under the
+// pointer.
 func TestBrowserUnfolds(t *testing.T) {
 	b := browsertest.New(t)
 	b.Do(chromedp.EmulateViewport(1280, 800))

@@ -20,8 +20,8 @@ func falling(errors ...float64) *stream.Selection {
 
 func (v openingView) text() string { return v.First + " " + strings.Join(v.Rest, " ") }
 
-// TestOpening: the first sentences say what is explained of what, how many are enough and
-// whether to trust it, in all their cases.
+// TestOpening: the first sentences state the share explained, how many features suffice, and whether to trust the
+// choice, in all cases.
 func TestOpening(t *testing.T) {
 	bent := []float64{0.6, 0.3, 0.28, 0.25, 0.24}
 	nan := math.NaN()
@@ -75,8 +75,8 @@ func TestOpening(t *testing.T) {
 	}
 }
 
-// TestJudged: what an evaluation in the page says of a selection stands with it: of its own
-// file and number of features, and of no other.
+// TestJudged: a selection shows an evaluation's sentence only if the evaluation judges its own file and number of
+// features.
 func TestJudged(t *testing.T) {
 	s := falling(0.5, 0.25)
 	s.Options["target"] = "smooth"

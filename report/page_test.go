@@ -165,8 +165,7 @@ func TestPageLoadsNothing(t *testing.T) {
 	}
 }
 
-// TestPageOfMany: thousands of chosen columns make a page of limited size that says what it
-// leaves out.
+// TestPageOfMany: thousands of chosen columns make a page of limited size, which counts the columns it leaves out.
 func TestPageOfMany(t *testing.T) {
 	const d = 5966
 	s := &stream.Selection{Method: "greedy", Rows: 102, RowsUsed: 102, Features: d}

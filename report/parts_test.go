@@ -69,7 +69,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// TestMaskKey: the key of several masks says of ranges and left out pixels what holds of all.
+// TestMaskKey: the legend of several masks has only ranges and left-out pixels that apply to all.
 func TestMaskKey(t *testing.T) {
 	a := &maskView{Chosen: "3 chosen pixels", Low: "0", High: "1"}
 	b := &maskView{Chosen: "4 chosen pixels", Low: "0", High: "9", LeftOut: "2 pixels without a feature"}

@@ -68,7 +68,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// Faults of shards reach the end whole where they are few, and are counted where they are many.
+// A job reports the faults of few shards in full, and counts further ones.
 func TestFaultsJoin(t *testing.T) {
 	const shards = 23
 	var all Piece

@@ -129,7 +129,7 @@ func FuzzLocation(f *testing.F) {
 	})
 }
 
-// The table's own place, and what a user allows beside it, by whole parts of paths.
+// Files are allowed in the table's own place and where the user allows, compared by whole parts of paths.
 func TestOutside(t *testing.T) {
 	storetest.Alone(t)
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acc")
@@ -214,8 +214,7 @@ func forge(t *testing.T, file, was, is string) {
 	must.Do(t, os.WriteFile(file, append(append(out, packed.Bytes()...), sync...), 0o600))
 }
 
-// A table whose data files lie where its metadata should not lead: refused by name, and nobody hears
-// of it.
+// A table whose data files lie outside its own place is refused by name, before any request to another server.
 func TestDataElsewhere(t *testing.T) {
 	secrets := withAllCredentials(t)
 	evil := storetest.NewRecorder(t, nil)

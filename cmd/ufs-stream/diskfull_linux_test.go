@@ -67,8 +67,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestScratchDiskFull: where the scratch files of a run find no room, the remedy says so and names what the verb and
-// the method take, which invoke watches: only methods that iterate over rows take fewer of them.
+// TestScratchDiskFull: if the scratch files of a run find no room, the remedy names only flags that the verb and the
+// method have (invoke checks this): only methods that iterate over rows can take fewer rows.
 func TestScratchDiskFull(t *testing.T) {
 	at := folder(t)
 	names, values := driftTable("groups", 1, 2, 3000, 40, 4)

@@ -112,7 +112,7 @@ func (b *workbench) ready(t *testing.T, v verbRun) {
 	}
 }
 
-// untouched says what a run that failed has left behind, or taken away.
+// untouched describes files that a failed run left or removed. It is empty if there are none.
 func (b *workbench) untouched(v verbRun) (complaint string) {
 	for _, dir := range []string{b.out, b.temp} {
 		entries, err := os.ReadDir(dir)
@@ -235,8 +235,8 @@ func TestWriteFaults(t *testing.T) {
 	}
 }
 
-// TestCancelAtEveryCheck: a run that is interrupted wherever it looks at its context ends as interrupted, and
-// leaves nothing but the finished files of a folder, of which it says where they wait.
+// TestCancelAtEveryCheck: a run that is cancelled at any check of its context ends as interrupted. It leaves only the
+// finished files of a folder, and names the place of these.
 func TestCancelAtEveryCheck(t *testing.T) {
 	b := newWorkbench(t)
 	for _, v := range b.verbs {

@@ -259,9 +259,9 @@ func TestReportsAsGreedy(t *testing.T) {
 	}
 }
 
-// TestSparseGraphOutOfCore: where the Gram matrix of sparse rows does not fit, graphgreedy holds what their
-// entries make of the graph, within the smallest limit that plan names, and selects the same, whatever the
-// threads and the policy for missing values.
+// TestSparseGraphOutOfCore: if the Gram matrix of sparse rows does not fit, graphgreedy keeps the graph's products
+// with their entries, within the smallest limit that plan names. It selects the same for all threads and policies for
+// missing values.
 func TestSparseGraphOutOfCore(t *testing.T) {
 	path := fixtures.Dataset(t, "basehock_sparse.parquet")
 	for _, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {

@@ -45,9 +45,9 @@ func arrowLists(t *testing.T, batches ...[]int) string {
 	return out.String()
 }
 
-// TestListsOfOtherLength: where a file's lists turn out to have other lengths, the column is left out with the
-// reason, and a selection of its elements is not applied. Where a stream that passes has taken them for
-// vectors, every verb says where, both lengths, and how to go on without the column.
+// TestListsOfOtherLength: if lists of a file turn out to vary in length, the column is left out with the reason, and
+// a selection of its elements is not applied. If a stream that can be read only once has already treated them as
+// vectors, every verb reports the place, both lengths, and how to continue without the column.
 func TestListsOfOtherLength(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

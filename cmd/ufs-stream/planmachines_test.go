@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestPlanMachines: a row for each number of machines, in the order asked for; table and JSON
-// say that it is an estimate and which rates it rests on; the job is what plan says of it.
+// TestPlanMachines: the forecast has a row for each number of machines, in the given order. Table and JSON name it an
+// estimate and give its rates. The described job is the same as in the rest of the forecast.
 func TestPlanMachines(t *testing.T) {
 	in, _ := plant(t, 3000, 3)
 	table := must(t, "plan", in, "--machines", "1,10,1000", "--cores", "4", "--rates", "start=1m30s,scan=5e7")

@@ -72,8 +72,8 @@ func TestSaysWhatToKeep(t *testing.T) {
 	}
 }
 
-// TestSaysWhyFifty: where nothing tells how many are worth keeping, the output says why there are
-// 50, and how to be told.
+// TestSaysWhyFifty: if the number worth keeping is unknown, the output explains why there are 50, and how to find the
+// number.
 func TestSaysWhyFifty(t *testing.T) {
 	in, _ := plant(t, 1000, 1)
 	for _, verb := range []string{"select", "plan"} {

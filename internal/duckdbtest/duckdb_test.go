@@ -21,8 +21,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestSession: one session answers queries of any size one after another, also behind one that fails, and
-// an end of the process is an error that tells what it said.
+// TestSession: one session answers queries of any size one after another, even after a query that fails. The error of
+// a process that ended has its output.
 func TestSession(t *testing.T) {
 	s := must.Get(duckdb.Start(t.Context(), Module(t), t.TempDir()))(t)
 	defer s.Close()

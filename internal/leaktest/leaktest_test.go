@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// told keeps what a test would fail with.
+// told records the failure of a test instead of failing.
 type told struct {
 	testing.TB
 	failed bool
