@@ -28,20 +28,19 @@ func newCheck(c *cli) *cobra.Command {
 	var o checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --selection SEL.json --stats NEW.ufs",
-		Short: "Say whether a selection still serves new data: exit code 6 says select again, 7 that nothing tells",
-		Long: fmt.Sprintf(`Say from the statistics of new data (scan, merge) whether a selection still serves it.
-Its features are fitted to the new data and compared with a fresh greedy selection of as
-many. Where more than --tolerance of what that explains is lost, or a selected column is
-gone or has nothing in common any more with the columns that it was correlated with, the
-exit code is 6: select again. The default tolerance is %.0f %%. A method that aims at something
-else than the least error had lost some of it from the start: what counts is what it lost
-since, by --baseline or by what the selection records. Where nothing tells, the exit code is 7.
-
-With --baseline, statistics of the data before, it also says how far each column moved
-(population stability index of the histograms), and what the weights fitted to that data
-leave unexplained of the new. Columns that moved, became constant, disappeared or came back
-are a warning; with --psi-limit they are a reason to select again. The files may lie in
-object stores.
+		Short: "Check whether a selection still serves new data: exit code 6 means select again, 7 undecided",
+		Long: fmt.Sprintf(`Decide from the statistics of new data (scan, merge) whether a selection still serves it.
+check fits the selected features to the new data and compares them with a fresh greedy selection
+of as many features. The exit code is 6, select again, in two cases: the selection loses more than
+--tolerance of the share that the fresh one explains (default %.0f %%), or a selected column is gone
+or no longer has anything in common with the columns it was correlated with. A method that does not
+minimize the error has lost some of that share from the start. Then only the loss since then counts,
+measured by --baseline or by the record in the selection. If neither allows a decision, the exit
+code is 7.
+With --baseline, the statistics of earlier data, check also reports how far each column moved
+(population stability index of the histograms), and how much of the new data the old weights leave
+unexplained. Columns that moved, became constant, disappeared or came back are a warning; with
+--psi-limit they are a reason to select again. The files may lie in object stores.
 
   ufs-stream check --selection sel.json --stats today.ufs
   ufs-stream check --selection sel.json --stats today.ufs --baseline month.ufs --psi-limit 0.25`, 100*ufs.DefaultTolerance),
@@ -56,9 +55,9 @@ object stores.
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection to check, `SEL.json`")
 	fs.StringVar(&o.check.Stats, "stats", "", "statistics of the new data, `NEW.ufs`")
-	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of the data before, `OLD.ufs`: what moved since")
-	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "`SHARE` of what a fresh selection explains that may be lost")
-	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again where a column moved by this `INDEX`, as 0.25 (default: a warning only)")
+	fs.StringVar(&o.check.Baseline, "baseline", "", "statistics of earlier data, `OLD.ufs`, to show what moved since")
+	fs.Float64Var(&o.check.Tolerance, "tolerance", ufs.DefaultTolerance, "accept this loss, as a `SHARE` of the part that a fresh selection explains")
+	fs.Float64Var(&o.check.PSILimit, "psi-limit", 0, "select again if a column moved by this `INDEX`, as 0.25 (default: only warn)")
 	o.addLimitFlags(fs)
 	o.addStoreFlags(fs)
 	o.output.addFlags(fs, verdictFormats()...)

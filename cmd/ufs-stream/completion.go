@@ -24,8 +24,8 @@ func newCompletion(c *cli) *cobra.Command {
   fish:       ufs-stream completion fish | source
   powershell: ufs-stream completion powershell | Out-String | Invoke-Expression
 
-Of columns it offers the names that mean nothing to any shell: letters of all scripts, digits,
-_ and, behind the first character, . : / @ % + = - . Others must be typed, in quotes.`,
+It completes names of columns that no shell treats specially: letters of all scripts, digits,
+_ and, after the first character, . : / @ % + = - . Type other names yourself, in quotes.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -71,7 +71,7 @@ func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	}
 	before, after, found := strings.Cut(script.String(), unquotedArgs)
 	if !found {
-		return errors.New("cobra's script for fish has changed: see how it evaluates what was typed")
+		return errors.New("cobra's script for fish has changed: check how it evaluates typed words")
 	}
 	_, err := io.WriteString(w, before+quotedArgs+after)
 	return err

@@ -13,13 +13,13 @@ func newConvert(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert INPUT… -o OUT.parquet",
 		Short: "Write any input as Parquet, with all its columns",
-		Long: `Write the input as Parquet with zstd, all columns and rows: worth it where a text is read
-more than once. INPUT is as in select, or - for standard input, and so are its types: whole
-numbers stay whole where a column has no others. One file of rows is written straight to OUT,
-several wait in --temp-dir. Where the input is a directory, OUT is one
-too and keeps its file layout, unless its ending names a file: OUT.parquet is one file of all rows.
-It appears whole or not at all, also in an object store. Where it
-may lie below INPUT, and how a run that is interrupted or killed is gone on with, apply says.
+		Long: `Write the input as Parquet with zstd, all columns and rows. This pays off if a text is read
+more than once. INPUT is as in select, or - for standard input. Types are guessed as in select:
+whole numbers stay whole if a column has only such numbers. One file of rows is written straight
+to OUT, several wait in --temp-dir. If the input is a directory, OUT is a directory too and keeps
+its file layout. If OUT has the ending of a file, as in OUT.parquet, it is one file of all rows. OUT
+appears whole or not at all, in an object store too. The help of apply explains where OUT may lie
+below INPUT, and how an interrupted or killed run is continued.
 
   ufs-stream convert readings.csv.gz -o readings.parquet
   zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,

@@ -67,7 +67,7 @@ func (c *cli) applyDefaultsToVerbs(root *cobra.Command) {
 			err := runVerb(cmd, args)
 			// A wrong default may be found late; name it here, because it is not on the command line.
 			if errors.As(err, new(*stream.UsageError)) && len(c.defaultsTaken) > 0 {
-				err = stream.Usagef("%w; not given but taken by default: %s", err, strings.Join(c.defaultsTaken, ", "))
+				err = stream.Usagef("%w; not from the command line but from defaults: %s", err, strings.Join(c.defaultsTaken, ", "))
 			}
 			return err
 		}
@@ -139,7 +139,7 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 		case flag != "" && value != "":
 			list = append(list, flagDefault{flag, value, name})
 		case flag == "":
-			warnings = append(warnings, fmt.Sprintf("%s in the environment is no flag's default%s", name, program.DidYouMean(name, names)))
+			warnings = append(warnings, fmt.Sprintf("%s in the environment matches no flag%s", name, program.DidYouMean(name, names)))
 		}
 	}
 	return list, warnings
@@ -166,7 +166,7 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 		}
 		end := strings.IndexAny(line, ":=")
 		if end < 1 {
-			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; several values stand behind one another with commas", at, screen.Cut(line))
+			return nil, stream.Usagef("%s: %q: want flag: value, as memory-limit: 4GiB; separate several values by commas", at, screen.Cut(line))
 		}
 		flag := strings.TrimSpace(line[:end])
 		named := screen.Cut(flag)
@@ -175,9 +175,9 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 		case err != nil:
 			return nil, stream.Usagef("%s: %s: %v", at, named, err)
 		case !slices.Contains(known, flag):
-			return nil, stream.Usagef("%s: there is no flag --%s to have a default%s", at, named, program.DidYouMean(named, known))
+			return nil, stream.Usagef("%s: no flag --%s can have a default%s", at, named, program.DidYouMean(named, known))
 		case slices.ContainsFunc(list, func(s flagDefault) bool { return s.flag == flag }):
-			return nil, stream.Usagef("%s: %s stands here for the second time", at, named)
+			return nil, stream.Usagef("%s: %s is set a second time", at, named)
 		}
 		list = append(list, flagDefault{flag, value, at})
 	}
@@ -193,7 +193,7 @@ func parseConfigValue(s string) (string, error) {
 	case s[0] == '"' || s[0] == '\'':
 		quoted, rest, ok := cutQuoted(s)
 		if rest = strings.TrimSpace(rest); !ok || rest != "" && rest[0] != '#' {
-			return "", fmt.Errorf("%s: the quotes do not end as they begin", screen.Cut(s))
+			return "", fmt.Errorf("%s: the value must end with its quote", screen.Cut(s))
 		}
 		return quoted, nil
 	}

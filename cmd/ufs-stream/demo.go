@@ -27,13 +27,12 @@ func newDemo(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a small dataset with known answer and select from it",
-		Long: `Make a Parquet file of columns that repeat a few hidden factors, mixtures, noise and
-constants, select as many features as there are factors, and say how well that went: a
-right selection has one column of every factor. Exit code 1 if it is not right.
-
-With --telemetry it makes what a data lake holds, and selects nothing: readings of sensors in
-folders site=…/day=…, with ids, a time, constants, nulls, a copy, and a score that gives the
-label away. docs/first-hour.md goes on from there.`,
+		Long: `Make a Parquet file whose columns repeat a few hidden factors, with mixtures, noise and
+constants. Then select as many features as there are factors, and report how well that went: a
+right selection has one column of every factor. If it is not right, the exit code is 1.
+With --telemetry it makes a small data lake and selects nothing: readings of sensors in folders
+site=…/day=…, with ids, a time, constants, nulls, a copy, and a score that gives the label away.
+docs/first-hour.md continues from there.`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := o.buildRequest(c, cmd, nil, "")

@@ -27,7 +27,7 @@ const (
 )
 
 func (d *detailsFlag) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&d.target, "details", detailsAuto, "reports and scores of all features: `all` in the JSON, none, FILE.parquet beside it, or auto: in the JSON up to "+humanize.Comma(maxFeaturesInJSON)+" features")
+	fs.StringVar(&d.target, "details", detailsAuto, "reports and scores of all features: `all` in the JSON, none, FILE.parquet next to it, or auto: in the JSON up to "+humanize.Comma(maxFeaturesInJSON)+" features")
 }
 
 func (d *detailsFlag) checkTarget() error {
@@ -49,7 +49,7 @@ func (d *detailsFlag) moveReports(ctx context.Context, c *cli, s *stream.Selecti
 			return err
 		}
 	} else if d.target == detailsAuto && format == "json" {
-		c.say("the reports on %s features are left out of the JSON; --details all has them there, --details FILE.parquet beside it", humanize.Comma(int64(len(s.Columns))))
+		c.say("the JSON has no reports on the %s features; --details all adds them, --details FILE.parquet writes them to a file", humanize.Comma(int64(len(s.Columns))))
 	}
 	if format != "json" {
 		return nil

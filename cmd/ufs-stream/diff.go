@@ -26,10 +26,10 @@ func newDiff(c *cli) *cobra.Command {
 	var o diffFlags
 	cmd := &cobra.Command{
 		Use:   "diff OLD.json NEW.json",
-		Short: "Say what changed from one selection to another",
-		Long: `Say which features came and which went from an old selection to a new one and why (gone from
-the data, left out, replaced by another one), which moved in rank, what changed in the data,
-and which settings differ. Both may lie in object stores.
+		Short: "Show what changed from one selection to another",
+		Long: `Compare an old selection with a new one. diff lists the features that came or went and why (gone
+from the data, left out, replaced by another one), and those whose rank moved. It also lists changes
+of the data and of the settings. Both selections may lie in object stores.
 
   ufs-stream diff yesterday.json today.json
   ufs-stream diff yesterday.json today.json --format json`,

@@ -28,20 +28,18 @@ func newExplain(c *cli) *cobra.Command {
 	var o explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain COL… --selection SEL.json [--stats ALL.ufs | INPUT…]",
-		Short: "Say why columns were kept or dropped, and what they have to do with the others",
-		Long: `Say of each column whether the selection kept it (rank, score, what it added), dropped it or
-left it out and why, and which dropped columns it stands for.
-
-With the statistics of the data, or the data itself, it also says by which chosen features and
-weights the column is explained, in its own units and in standard deviations, with R²; which
-columns it is most correlated with; its variance inflation VIF = 1/(1 − R²) on all other
-columns, and among the chosen ones; and the exact linear combinations it takes part in, as
-total = a + b + c. Correlations are of columns less their means, whatever the scale of the
-selection. What the selection records about the data (missing, where, …) is done again, and
-columns that it left out, as by --auto-exclude, take no part.
-
+		Short: "Explain why columns were kept or dropped, and how they relate to the others",
+		Long: `Explain for each column whether the selection kept it (rank, score, added share), dropped it or
+left it out, and why. For a kept column, list the dropped columns that it stands for.
+From the statistics of the data, or the data itself, explain also computes for each column:
+the chosen features and weights that explain it, in its own units and in standard deviations, with
+R²; its most correlated columns; its variance inflation VIF = 1/(1 − R²) on all other columns and
+among the chosen ones; and its exact linear combinations, such as total = a + b + c. Correlations
+use columns less their means, whichever the scale of the selection. The data is prepared as the
+selection records (missing, where, …), without the columns that the selection left out, for
+instance by --auto-exclude.
 A name that the selection knows is a column; any other file, glob, URL or - is INPUT. For a file
-that is called like a column write ./NAME.
+with the name of a column write ./NAME.
 
   ufs-stream explain temperature_7 --selection sel.json
   ufs-stream explain temperature_7 total --selection sel.json --stats all.ufs
@@ -49,7 +47,7 @@ that is called like a column write ./NAME.
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runExplain(cmd, args, &o) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.selection, "selection", "", "the selection that the columns are of, `SEL.json`")
+	fs.StringVar(&o.selection, "selection", "", "the selection `SEL.json` that the columns belong to")
 	fs.StringVar(&o.req.Stats, "stats", "", "the statistics of its data, `ALL.ufs` (see scan and merge)")
 	o.addLimitFlags(fs)
 	hideSeed(fs)

@@ -39,7 +39,7 @@ func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	f.onError = newChoiceFlag("fail", "fail", "skip-file")
 	q := &f.req
 	fs.StringVar(&q.Plan, "plan", "", "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)")
-	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only where they are named so")
+	fs.StringSliceVar(&q.Columns, "columns", nil, "only these columns are features (`GLOBS`: names or globs, comma-separated); partition keys and the index of a data frame are features only if named here")
 	fs.StringSliceVar(&q.Exclude, "exclude", nil, "these columns are no features (`GLOBS`: names or globs, comma-separated)")
 	fs.StringVar(&q.Label, "label", "", "the class column `COL`: never a feature")
 	fs.StringVar(&q.Weight, "weight", "", "column `COL` of row weights (>= 0): never a feature")
@@ -49,7 +49,7 @@ func (f *requestFlags) addInputFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&q.Categorical, "categorical", "", "columns of categories, `COL,…`, or auto: text of at most 64 distinct values. Each category is a feature, NAME=VALUE, scaled as in multiple correspondence analysis; these columns are read once more beforehand, by plan too (default: none)")
 	fs.BoolVar(&q.Times, "times", false, "dates and times are features: a number (days, or seconds since 1970) and its positions in the day, the week and the year as sine and cosine: ts, ts.hour.sin, …")
 	fs.BoolVar(&q.MissingIndicators, "missing-indicators", false, "unless --missing is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0")
-	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; what is filled is counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
+	fs.Var(&f.missing, "missing", "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; filled values are counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)")
 	fs.Int64Var(&q.SampleRows, "rows", 0, "quick try: only a seeded sample of `N` rows (0: all)")
 	f.addLakeFlags(fs)
 	fs.Var(&f.onError, "on-error", "a file that cannot be read: fail, or skip-file (left out with a warning; a pass under way starts again)")
@@ -76,10 +76,10 @@ func (f *requestFlags) addLakeFlags(fs *pflag.FlagSet) {
 func (f *requestFlags) addTextFlags(fs *pflag.FlagSet) {
 	t := &f.req.Texts
 	f.header = newChoiceFlag("", "auto", "yes", "no")
-	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, by what it looks like beside the rows below it (default: auto, or as the plan or selection records)")
+	fs.Var(&f.header, "header", "CSV: yes, the first row has the names of the columns; no, it is data; auto, decide by comparing it with the rows below (default: auto, or as the plan or selection records)")
 	fs.StringSliceVar(&t.Types, "types", nil, "CSV and NDJSON: `COL=TYPE,…` for columns whose type is not to be guessed: bool, int, float, date, time, text")
 	fs.StringSliceVar(&t.Text, "text", nil, "CSV and NDJSON: columns `COL,…` (names or globs) that are text though their values look like numbers: postal codes, phone numbers, keys")
-	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: the `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones, which are those of pandas; an empty field is one always. With it they are missing in text too, and in NDJSON. Its numbers are missing values of features in every format")
+	fs.StringSliceVar(&t.Nulls, "null-values", nil, "CSV: a `LIST` of spellings of a missing value, as NA,?,-999, in place of the usual ones of pandas; an empty field always is one. The listed ones are missing in text and in NDJSON too. Numbers in the list are missing values of features in every format")
 }
 
 func (f *requestFlags) addStoreFlags(fs *pflag.FlagSet) {
@@ -98,7 +98,7 @@ func (f *requestFlags) addLimitFlags(fs *pflag.FlagSet) {
 	fs.Uint64Var(&f.seed, "seed", 1, "seed `N` of everything random, from 1 on")
 	fs.IntVar(&f.req.Threads, "threads", 0, "`N` worker threads (0: one for each core); never changes the result")
 	f.memory = defaultMemory
-	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes what a method selects (without --method, too little for the recommended one means greedy, and without -k, too little to tell how many are worth keeping means 50; the output says so)")
+	fs.Var(&f.memory, "memory-limit", "peak resident memory, as 512MiB or 4GB; never changes a method's selection. Without --method, too little memory for the recommended one means greedy. Without -k, too little to find how many are worth keeping means 50. The output reports this")
 }
 
 // addMethodFlags adds the flags for the method, the number of features and the scale, and one flag for each option
@@ -110,10 +110,10 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 	}
 	q := &f.req
 	fs.StringVar(&q.Method, "method", "", fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(all), ", "), methods.Recommended, methods.Fallback))
-	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto where it can be had, else %d, or all if there are fewer, and the output says why; path: %[1]d)", ufs.DefaultK))
+	fs.VarP((*featureCountFlag)(q), "k", "k", fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto if possible, else %d, or all if there are fewer, and the output gives the reason; path: %[1]d)", ufs.DefaultK))
 	fs.Lookup("k").DefValue = "0" // the help does not show a default of 0
 	fs.Float64Var(&q.Variance, "variance", 0, methodsThat(func(t method.Takes) bool { return t.Variance })+": stop when this `SHARE` of the total is explained, as 0.95, in place of -k")
-	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop where the next feature adds less than `SHARE` to what is explained, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", those after the last that adds as much are cut off)")
+	fs.Float64Var(&q.MinGain, "min-gain", 0, "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with -k N at most N ("+methodsThat(func(t method.Takes) bool { return t.MinGain })+"; other graph methods: of their first N, default "+strconv.Itoa(ufs.DefaultK)+", drop the features after the last one that adds as much)")
 	fs.StringSliceVar(&q.Keep, "keep", nil, "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)")
 	f.addChoiceFlags(fs)
 	fs.StringVar(&q.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, rank (normal scores of ranks, which no outlier moves; one more pass) (default: "+defaultScalesText(all)+")")
@@ -123,12 +123,12 @@ func (f *requestFlags) addMethodFlags(fs *pflag.FlagSet) {
 }
 
 func (f *requestFlags) addStabilityFlag(fs *pflag.FlagSet) {
-	fs.Var((*shardCountFlag)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or those in --stats), and select from half-samples, their sums, too: how often each feature is chosen, and how well the choices agree. No row is read again; memory for H+1 times the statistics, and time for 20 further selections from them")
+	fs.Var((*shardCountFlag)(&f.req.Stability), "stability", "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or the number in --stats). Also select from half-samples, which are sums of shards, to show how often each feature is chosen and how well the choices agree. No row is read again. This takes memory for H+1 times the statistics, and time for 20 further selections from them")
 	fs.Lookup("stability").NoOptDefVal = anyShards
 }
 
 func (f *requestFlags) addSketchFlag(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, where the Gram matrix is too large: estimate it by a sketch of `ROWS` rows, of as many as put an entry off by a share (as 2%), or auto (2,048 rows); what is estimated is said")
+	fs.StringVar(&f.req.Sketch, "sketch", "", "greedy and methods on the anchor graph, if the Gram matrix is too large: estimate it by a sketch of `ROWS` rows. ROWS may also be the error of an entry as a share (as 2%), or auto (2,048 rows). The output marks estimates")
 }
 
 func (f *requestFlags) addPassesFlag(fs *pflag.FlagSet) {
@@ -137,13 +137,13 @@ func (f *requestFlags) addPassesFlag(fs *pflag.FlagSet) {
 }
 
 func (f *requestFlags) addScratchFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and where the rows that a method iterates over do not fit into memory, unless --checkpoint names a folder (default: the system's)")
-	fs.Var(&f.scratch, "max-temp-size", "scratch space at most, copies of objects among it, as 100GiB (default: no bound)")
+	fs.StringVar(&f.req.TempDir, "temp-dir", "", "folder `DIR` for scratch files, used for CSV and other files of rows, for standard input that is read more than once (a stream of Arrow IPC only if named here), and for rows that a method iterates over, if they do not fit into memory and --checkpoint names no folder (default: the system's)")
+	fs.Var(&f.scratch, "max-temp-size", "largest scratch space, including copies of objects, as 100GiB (default: no bound)")
 }
 
 func (f *requestFlags) addCheckpointFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save what the run has come to in `DIR` now and then and when interrupted; the same command goes on from there. auto: in OUTPUT.checkpoint beside -o, where the run is predicted to take more than ten minutes; none: nowhere")
-	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "time between saves, at least; they take no more than 2 % of the run")
+	fs.StringVar(&f.req.Checkpoint, "checkpoint", ufs.AutoCheckpoint, "save the progress of the run in `DIR` now and then, and when interrupted; the same command continues from there. auto: in OUTPUT.checkpoint next to -o, if the run is predicted to take more than ten minutes; none: nowhere")
+	fs.DurationVar(&f.req.CheckpointEvery, "checkpoint-every", 30*time.Second, "shortest time between saves; they take no more than 2 % of the run")
 }
 
 // buildRequest checks the flags and builds the request from them. The result will be written to output.
@@ -203,7 +203,7 @@ func defaultScalesText(all []method.Spec) string {
 	for _, s := range all {
 		scale := s.Scale.String()
 		if s.Takes.Sample {
-			scale = "the one that a sample of the rows tells"
+			scale = "the one that suits a sample of the rows"
 		}
 		if methodsOf[scale] == nil {
 			scales = append(scales, scale)

@@ -14,7 +14,7 @@ import (
 func newGuide() *cobra.Command {
 	return &cobra.Command{
 		Use:   "methods",
-		Short: "Which method when: what each is for, its cost, and where random features do as well",
+		Short: "Which method when: purpose and cost of each, and when random features do as well",
 		Long:  guideText(),
 	}
 }
@@ -28,19 +28,19 @@ type methodKind struct {
 func guideText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Which method when. Without --method the program reads once and looks at a sample of the rows
-(--graph-rows). If they have clusters beyond what the covariances of the columns explain it
-takes %s, else, and of fewer than 40 columns whose units differ, %s; the scale goes by whether the columns share
-a unit. It says which and why. docs/methods.md has the rules, and what they cannot see.
+(--graph-rows). If they have clusters that the covariances of the columns do not explain,
+it takes %s. Else, and for fewer than 40 columns whose units differ, it takes %s. The scale
+depends on whether the columns share a unit. The output names the choice and the reason.
+docs/methods.md has the rules and their limits.
 
 For a few columns that stand in for a table choose %[2]s; path shows what each further feature
 is worth, and -k auto stops where chance begins.
 
 Below, n rows, d features, k features chosen, and m anchors (all rows up to 2,000, else 2,000),
 or for %[1]s the rows of its sample.
-plan says what a method takes on your data. What is said of random features and of
-public sets was measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
-bench/results/quality.md. Whether a choice on your data is better than chance, select
-compares where it can, and warns.
+plan shows the cost of a method on your data. The statements on random features and on public
+datasets were measured on labelled ones with k-means, at 2, 5 and 10 %% of the features:
+bench/results/quality.md. If it can, select compares its choice on your data with chance, and warns.
 `, methods.Recommended, methods.Fallback)
 	for _, k := range []methodKind{
 		{method.FromGram, "From the Gram matrix: one pass; d² numbers, or n·d of few rows"},

@@ -22,8 +22,8 @@ import (
 type recipeFlags struct{ dialect, table string }
 
 func (h *recipeFlags) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "of --format sql: "+strings.Join(recipe.Dialects(), ", "))
-	fs.StringVar(&h.table, "from", "", "of --format sql: select FROM `TABLE`, as it stands (default: duckdb reads the files themselves; in others put it in)")
+	fs.StringVar(&h.dialect, "dialect", recipe.Dialects()[0], "for --format sql: "+strings.Join(recipe.Dialects(), ", "))
+	fs.StringVar(&h.table, "from", "", "for --format sql: select FROM `TABLE`, copied as it is (default: duckdb reads the files themselves; in other dialects fill it in)")
 }
 
 // checkFormat refuses the flags if format is not sql, and unknown dialects.
@@ -125,9 +125,9 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	case err == nil:
 		return at, nil
 	case ambiguous == "":
-		fault.Err = stream.Errorf("a query reads the files, which have to be looked at for it: %w", err)
+		fault.Err = stream.Errorf("a query reads the files, and they cannot be examined for it: %w", err)
 	default:
-		fault.Err = stream.Errorf("nothing tells whether %q is a column of this name or a part of one: %w", ambiguous, err)
+		fault.Err = stream.Errorf("it is unclear whether %q is a column of this name or a part of one: %w", ambiguous, err)
 	}
 	return nil, fault
 }
@@ -143,7 +143,7 @@ func recordedInputs(s *stream.Selection, q *ufs.Request) ([]string, error) {
 	}
 	for _, in := range s.Inputs {
 		if in.Path == "-" {
-			return nil, stream.Errorf("it was made of standard input")
+			return nil, stream.Errorf("it was made from standard input")
 		}
 		if s.Table == nil {
 			list = append(list, in.Path)

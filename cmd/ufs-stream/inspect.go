@@ -23,11 +23,11 @@ func newInspect(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect INPUT…",
 		Short: "Show schema, rows and columns, and which are features",
-		Long: `Show rows, row groups and bytes of the input, and for each column its type, its
-nulls as the metadata tells them, and whether it is used as a feature, and if not why.
-Reads footers only; with --scan it reads the features too and adds missing values by
-kind and the range. Shows statistics files (FILE.ufs) as well. INPUT is as in select.
-In a table of more than 1,000 columns those of one type and use are one line; -v, csv and json
+		Long: `Show rows, row groups and bytes of the input. For each column show its type, its nulls according
+to the metadata, whether it is used as a feature, and if not, why. inspect reads only footers;
+with --scan it reads the features too and adds missing values by kind, and the range. It also shows
+statistics files (FILE.ufs). INPUT is as in select.
+If a table has more than 1,000 columns, those of one type and use share a line; -v, csv and json
 have every column.`,
 		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runInspect(cmd, args, &o, scan) },

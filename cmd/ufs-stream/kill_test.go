@@ -180,7 +180,7 @@ func TestResume(t *testing.T) {
 				if done = r.code == exit.Done; !done && r.code != exit.Interrupted {
 					t.Fatalf("exit code %d: %s", r.code, r.err)
 				}
-				if strings.Contains(r.err, "go on with") {
+				if strings.Contains(r.err, "continue with") {
 					midway++
 				}
 			}
@@ -257,7 +257,7 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d\n%s", signal, code, exit.Interrupted, errw.String())
 		}
 		if s := errw.String(); !strings.Contains(s, "select "+in+" -k 5 --method greedy --checkpoint "+state) {
-			t.Errorf("%v: no command to go on with:\n%s", signal, s)
+			t.Errorf("%v: no command to continue with:\n%s", signal, s)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func interruptMidway(t *testing.T, first, step int64, args ...string) {
 		if r.code == exit.Done {
 			t.Fatal("no run was interrupted in the middle")
 		}
-		if strings.Contains(r.err, "go on with") {
+		if strings.Contains(r.err, "continue with") {
 			return
 		}
 	}
@@ -291,7 +291,7 @@ func TestApplyGoesOn(t *testing.T) {
 		t.Fatalf("an interrupted run leaves %q", left)
 	}
 	r := invoke(args...)
-	if r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: ") {
+	if r.code != exit.Done || !strings.Contains(r.err, "continued an interrupted run that had finished ") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	must(t, "apply", in, "--selection", sel, "-o", whole)
@@ -304,8 +304,8 @@ func TestApplyGoesOn(t *testing.T) {
 	}
 }
 
-// TestShortLimitGoesOn: where the memory limit is too low for a later file, the error says where the others wait, and the
-// same command with a higher one goes on with them.
+// TestShortLimitGoesOn: if the memory limit is too low for a later file, the error names the place of the finished
+// files. The same command with a higher limit continues from them.
 func TestShortLimitGoesOn(t *testing.T) {
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	for i, groups := range []int{1, 1500} { // each of which is in the footer, which is held
@@ -325,7 +325,7 @@ func TestShortLimitGoesOn(t *testing.T) {
 			break
 		}
 	}
-	if r := invoke("convert", in, "-o", out); r.code != exit.Done || !strings.Contains(r.err, "gone on with what an interrupted run had left: 1 of 2 files") {
+	if r := invoke("convert", in, "-o", out); r.code != exit.Done || !strings.Contains(r.err, "continued an interrupted run that had finished 1 of 2 files") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

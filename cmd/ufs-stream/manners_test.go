@@ -77,7 +77,7 @@ func TestEveryFlagHasAPlace(t *testing.T) {
 	}
 }
 
-// TestGuideTellsOfEveryMethod: help methods has what each one says of itself, and all say it.
+// TestGuideTellsOfEveryMethod: help methods quotes the guide of every method, and every method has one.
 func TestGuideTellsOfEveryMethod(t *testing.T) {
 	guide := strings.Join(strings.Fields(must(t, "help", "methods")), " ")
 	for _, s := range methods.All() {
@@ -164,7 +164,7 @@ func TestDefaults(t *testing.T) {
 	_, in := plant(t, 300, 1)
 	dir := folder(t)
 	config := write(t, dir("ufs.yaml"), "# defaults\nk: 4 # few\nscale = \"none\"\nmethod: 'greedy'\npartitions-of-report: 3\n")
-	ends(t, exit.Usage, config+":5: there is no flag --partitions-of-report", "select", in[0], "--config", config)
+	ends(t, exit.Usage, config+":5: no flag --partitions-of-report", "select", in[0], "--config", config)
 	write(t, config, "# defaults\nk: 4 # few\nscale = \"none\"\nmethod: 'greedy'\nruns: 7\n")
 	names := func(args ...string) int {
 		t.Helper()
@@ -200,7 +200,7 @@ func TestDefaults(t *testing.T) {
 	}
 	t.Setenv("UFS_STREAM_CONFIG", "")
 	t.Setenv("UFS_STREAM_SCALE", "standart")
-	ends(t, exit.Usage, "did you mean standard?; not given but taken by default: --scale standart from UFS_STREAM_SCALE", "select", in[0])
+	ends(t, exit.Usage, "did you mean standard?; not from the command line but from defaults: --scale standart from UFS_STREAM_SCALE", "select", in[0])
 	t.Setenv("UFS_STREAM_SCALE", "")
 	t.Setenv("UFS_STREAM_MEMORY_LIMT", "1")
 	if r := invoke("select", in[0], "-k", "2"); r.code != exit.Done || !strings.Contains(r.err, "did you mean UFS_STREAM_MEMORY_LIMIT?") {
@@ -224,14 +224,14 @@ func TestConfigMistakes(t *testing.T) {
 	for text, says := range map[string]string{
 		"k 3":                  ":1: \"k 3\": want flag: value",
 		"\nk:":                 ":2: k: there is no value",
-		"k: \"3":               ":1: k: \"3: the quotes do not end",
-		"k: '3' 4":             ":1: k: '3' 4: the quotes do not end",
+		"k: \"3":               ":1: k: \"3: the value must end with its quote",
+		"k: '3' 4":             ":1: k: '3' 4: the value must end with its quote",
 		"columns: [a, b]":      ":1: columns: [a, b]: want the value as on the command line",
 		"[select]\nk = 3":      ":1: \"[select]\": want flag: value",
-		"k: 3\nk: 4":           ":2: k stands here for the second time",
+		"k: 3\nk: 4":           ":2: k is set a second time",
 		"memory-limit: lots":   ":1: --memory-limit lots: want a size",
-		"memory-limt: 4GiB":    ":1: there is no flag --memory-limt to have a default; did you mean memory-limit?",
-		"version: 3":           ":1: there is no flag --version to have a default",
+		"memory-limt: 4GiB":    ":1: no flag --memory-limt can have a default; did you mean memory-limit?",
+		"version: 3":           ":1: no flag --version can have a default",
 		"missing: \"nothing\"": ":1: --missing nothing: want mean",
 	} {
 		write(t, config, text)

@@ -19,19 +19,16 @@ func newPath(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path INPUT… | --stats ALL.ufs",
 		Short: "Show many settings from one gathering: the error over k, or a grid of weights",
-		Long: `Greedy methods: the error that is left after 1, 2, … k features, to choose k by. One
-selection of k features gives the whole curve, because greedy selections of fewer
-features are its beginnings. Under it stands what four rules say of how many to keep, and
-which of them is recommended: select -k auto takes that many. With --groups k counts groups,
-as it does in select; with --costs the curve says what the first k cost together, in place of
-a --budget, for which select chooses anew.
-
-eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once, as
-many at a time as there are threads and memory.
-
-sfufs and fufs: every setting of --alpha and --gamma, from the same two passes, and how
-far the k features of each agree with those of its neighbours; where they hardly change
-the selection is stable, and a setting amid that region is recommended.
+		Long: `Greedy methods: the error after 1, 2, … k features, to choose k by. One selection of k
+features gives the whole curve, because the greedy selections of fewer features are its beginnings.
+Below it, four rules each state how many features to keep, and one of them is recommended: the number
+that select -k auto takes. With --groups k counts groups, as in select. With --costs the curve
+has the total cost of the first k, in place of a --budget, for which select chooses anew.
+eufs and hufs: every setting of --alpha and --beta, from rows that are loaded once. As many
+settings run at a time as threads and memory allow.
+sfufs and fufs: every setting of --alpha and --gamma, from the same two passes, and how well
+the k features of each setting agree with those of its neighbours. If they hardly change, the
+selection is stable, and path recommends a setting in the middle of that region.
 
   ufs-stream path data/*.parquet -k 100
   ufs-stream path --stats all.ufs -k 100 --format csv

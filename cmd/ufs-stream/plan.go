@@ -21,24 +21,23 @@ func newPlan(c *cli) *cobra.Command {
 	var m machinesFlags
 	cmd := &cobra.Command{
 		Use:   "plan INPUT… [-o JOB.plan.json]",
-		Short: "Say what select would do and cost, or write a plan file; reads footers only",
-		Long: `Say what select with the same flags would do: method, features, passes over the
+		Short: "Show what select would do and cost, or write a plan file; reads only footers",
+		Long: `Show the plan and the cost of select with the same flags: method, features, passes over the
 data, bytes read, peak memory by part, and the smallest --memory-limit that works.
-Reads footers only. INPUT is as in select.
+plan reads only footers. INPUT is as in select.
 
-Where -o ends in .plan.json, a plan file is written for many machines: the files with
-their sizes and versions, row groups, columns, and the flags that shape statistics, all
-frozen. Each machine scans its shard of it, and merge adds the parts:
+If -o ends in .plan.json, plan writes a plan file for many machines. It freezes the files with
+their sizes and versions, row groups, columns, and the flags that shape statistics. Each machine
+scans its shard of the plan, and merge adds the parts:
 
   ufs-stream plan s3://bucket/events/ --label class -o job.plan.json
   ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
   ufs-stream merge s3://bucket/parts/ -o all.ufs
   ufs-stream select --stats all.ufs -k 50
 
---machines 1,10,100 estimates how long so many machines take, from their start to the
-selection, and where more of them hardly help; docs/scale.md has the formulas.
-
-Where plan says so, a round of profiles comes first: scan --profile-only of all shards,
+--machines 1,10,100 estimates the time that 1, 10 and 100 machines take, from their start to the
+selection, and the number from which more hardly help; docs/scale.md has the formulas.
+If plan asks for it, a round of profiles comes first: scan --profile-only of all shards,
 merge, and then scan --profile.`,
 		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runPlan(cmd, args, &o, &m) },
@@ -52,7 +51,7 @@ merge, and then scan --profile.`,
 	o.addHygieneFlags(fs)
 	o.addLimitFlags(fs)
 	o.addScratchFlags(fs)
-	fs.StringVar(&o.req.Checkpoint, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: what each iteration of a method over rows writes is there twice")
+	fs.StringVar(&o.req.Checkpoint, "checkpoint", "", "plan for a run that keeps its scratch files in `DIR`: the output of each iteration of a method over rows is there twice")
 	m.addFlags(fs)
 	o.output.addFlags(fs, planFormats()...)
 	showFlagsInGroups(cmd)
@@ -71,7 +70,7 @@ func (c *cli) runPlan(cmd *cobra.Command, args []string, o *selectFlags, m *mach
 			return err
 		}
 		if cmd.Flags().Changed("format") {
-			return stream.Usagef("--format is for what plan says, and -o %s writes a plan file; give them one at a time", place.Name(o.output.path))
+			return stream.Usagef("--format is for the forecast, and -o %s writes a plan file; give only one of them", place.Name(o.output.path))
 		}
 		return c.writePlan(cmd.Context(), q)
 	}
@@ -106,7 +105,7 @@ func (c *cli) writePlan(ctx context.Context, q ufs.Request) error {
 		countNoun(p.Files, "file"), countNoun(p.Groups, "row group"), humanize.Comma(p.Rows), humanize.IBytes(uint64(p.Weight)), roundUpToMiB(p.Smallest))
 	switch {
 	case p.KeepRows > 0:
-		c.say("one round, of profiles, does (scan --profile-only --sample-rows %d, merge, select --stats): %s", p.KeepRows, p.Profile)
+		c.say("one round of profiles suffices (scan --profile-only --sample-rows %d, merge, select --stats): %s", p.KeepRows, p.Profile)
 	case p.Profile != "":
 		c.say("a round of profiles comes first (scan --profile-only, merge, scan --profile): %s", p.Profile)
 	}

@@ -18,8 +18,8 @@ import (
 type machinesFlags struct{ ufs.Machines }
 
 func (m *machinesFlags) addFlags(fs *pflag.FlagSet) {
-	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate how long so many machines take, `N,…`: a row for each, and where more hardly help")
-	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: those of this one)")
+	fs.IntSliceVar(&m.Counts, "machines", nil, "estimate the time on `N,…` machines: a row for each number, and the number from which more hardly help")
+	fs.IntVar(&m.Cores, "cores", 0, "cores of a machine, for --machines (default: this machine's)")
 	fs.StringVar(&m.Rates, "rates", "", "for --machines, `NAME=VALUE,…` in place of rates that were measured or are assumed: start=60s,machine-bandwidth=1GB")
 }
 

@@ -24,20 +24,20 @@ func newRedundancy(c *cli) *cobra.Command {
 	var o redundancyFlags
 	cmd := &cobra.Command{
 		Use:   "redundancy INPUT… | --stats ALL.ufs",
-		Short: "Say which columns are alike: clusters, duplicates, exact combinations",
-		Long: `Say from the correlations of all pairs which columns are alike:
+		Short: "Find columns that are alike: clusters, duplicates, exact combinations",
+		Long: `Find columns that are alike, from the correlations of all pairs:
 
   clusters      groups of columns that one component explains, each with the column that
                 stands for it best (a variant of VARCLUS: the smallest (1 − R² with its own
                 component)/(1 − R² with the next))
-  kept          columns no two of which are correlated above --threshold; every other one is,
-                with the kept one that it is dropped for, whatever the order of the columns
-  duplicates    columns that are another one, times a weight and plus a constant
-  combinations  columns that some others determine, as total = a + b + c
+  kept          columns of which no two are correlated above --threshold. Every other column is,
+                and is listed with the kept one. The order of the columns does not matter
+  duplicates    columns that equal another one, times a weight plus a constant
+  combinations  columns that other columns determine, such as total = a + b + c
 
-and the variance inflation VIF of every column (json, csv). Correlations are of columns less their
-means; from statistics scanned with --scale rank they are of normal scores. Memory is for two
-matrices of all pairs: 16 bytes × features².
+It also computes the variance inflation VIF of every column (json, csv). Correlations use columns
+less their means; from statistics scanned with --scale rank they use normal scores. Memory
+holds two matrices of all pairs: 16 bytes × features².
 
   ufs-stream redundancy data/*.parquet
   ufs-stream redundancy --stats all.ufs --threshold 0.9 --format csv -o alike.csv`,
@@ -45,9 +45,9 @@ matrices of all pairs: 16 bytes × features².
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.req.Stats, "stats", "", "compare the columns of the statistics in `ALL.ufs` (see scan and merge) in place of INPUT")
-	fs.Float64Var(&o.redundancy.Threshold, "threshold", ufs.DefaultThreshold, "no pair of the columns kept is correlated above `R`, by size")
+	fs.Float64Var(&o.redundancy.Threshold, "threshold", ufs.DefaultThreshold, "keep no two columns whose absolute correlation is above `R`")
 	fs.Float64Var(&o.redundancy.MaxEigen, "max-eigen", 1, "divide a cluster whose second eigenvalue is above `E`")
-	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster whose component explains less than `SHARE` of one of its columns")
+	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster if its component explains less than `SHARE` of one of its columns")
 	o.addInputFlags(fs)
 	o.addLimitFlags(fs)
 	o.addScratchFlags(fs)

@@ -233,7 +233,7 @@ func selectionFrequency(s *stream.Selection, f stream.Selected) stream.Number {
 func printAgreement(w *screen.Page, a *stream.Agreement) {
 	halves := fmt.Sprintf("over %d half-samples of the rows (%d hash shards)", a.Halves, a.Shards)
 	if math.IsNaN(float64(a.Index)) { // all features are chosen, or none
-		w.Printf("\nstability: none to tell %s, as there is no choice\n", halves)
+		w.Printf("\nstability: unknown %s, because there is no choice\n", halves)
 		return
 	}
 	w.Printf("\nstability %.2f (95%% interval %.2f to %.2f) %s: 1 is always the same features, 0 chance; freq is how often each was chosen\n",

@@ -29,15 +29,14 @@ func newReport(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report SEL.json… -o report.html",
 		Short: "Show selections as one HTML page, or as charts",
-		Long: `Write one HTML page on selections. It opens with a sentence: what was chosen, what
-that explains, how many features are worth keeping, whether to trust it. Then come the
-names with a button that copies them, the curve, the ranking, which features each chosen
-one stands for, how the chosen ones correlate, missing values, and for features named
-px_R_C the mask of chosen pixels over the mean image. What was run is folded beneath.
-
-Several selections are compared: in one table, one plot, masks side by side, and who has
-which feature at which rank; where their inputs differ, by how far the columns drifted.
-The JSON of path and of eval is shown too. The page loads nothing, follows light and dark,
+		Long: `Write one HTML page on selections. Its first sentences state the choice, the share that it
+explains, how many features are worth keeping, and whether to trust it. Then come the names with a
+button that copies them, the curve, the ranking, the features that each chosen one stands for,
+correlations between the chosen ones, and missing values. For features named px_R_C it shows the
+mask of chosen pixels over the mean image. Details of the run are folded below.
+Several selections are compared: in one table, in one plot, with masks side by side, and by the
+rank of each feature in each. If their inputs differ, it shows how far the columns drifted.
+It also shows the JSON of path and of eval. The page loads nothing, follows light and dark,
 prints, and can be sent as it is.
 
   ufs-stream select data -k 50 -o sel.json && ufs-stream report sel.json -o report.html
@@ -47,7 +46,7 @@ prints, and can be sent as it is.
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runReport(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page where --png or --svg is given)")
+	f.StringVarP(&o.out, "output", "o", "", "write the page to `FILE`, at once and whole (default: standard output, or no page if --png or --svg is given)")
 	f.StringVar(&o.png, "png", "", "write the charts and masks as PNG files to `DIR`")
 	f.StringVar(&o.svg, "svg", "", "write the charts and masks as SVG files to `DIR`")
 	o.addMemoryFlag(f)

@@ -60,11 +60,11 @@ folders of partitions (day=2026-01-31) or Delta tables.
 
 ufs-stream help methods says which method when.
 
-A flag that is not given has the value of its variable, UFS_STREAM_MEMORY_LIMIT for
---memory-limit, else that of its line in --config FILE, else its default; -v says which.
-A file at the place of an output is replaced, at once and whole, and standard error says so.
-URLs are shown and recorded without what may be secret in them: names and passwords, what
-stands behind ? and #. A command that is shown to go on with needs them again.
+A flag that is not given takes the value of its variable, such as UFS_STREAM_MEMORY_LIMIT for
+--memory-limit, else that of its line in --config FILE, else its default; -v shows the source.
+An existing file at an output's path is replaced, at once and whole; standard error reports it.
+URLs are shown and recorded without possible secrets: names, passwords, and all after ? and #.
+If a command is shown to continue a run, add them again.
 
 Exit codes:
 ` + program.ExitCodes,
@@ -73,8 +73,8 @@ Exit codes:
 	addVersionFlag(root, c)
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
-	pf.BoolVarP(&c.verbose, "verbose", "v", false, "say more: passes, times, memory, why features were dropped")
-	pf.String("config", "", "take defaults of flags from `FILE`, a line each: memory-limit: 4GiB; before it goes the environment, UFS_STREAM_MEMORY_LIMIT, and before that what is given")
+	pf.BoolVarP(&c.verbose, "verbose", "v", false, "print more: passes, times, memory, why features were dropped")
+	pf.String("config", "", "take defaults of flags from `FILE`, one a line, as memory-limit: 4GiB. Variables such as UFS_STREAM_MEMORY_LIMIT override them, and given flags override both")
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
@@ -122,12 +122,12 @@ func (c *cli) sayHowToResume(err error) {
 	switch {
 	case !errors.As(err, &saved):
 	case errors.As(err, new(*stream.MemoryError)):
-		c.errPage.Printf("what is finished is kept in %s; the same command goes on with it once the limit is raised\n", saved.Checkpoint)
+		c.errPage.Printf("finished work is kept in %s; the same command with a higher limit continues from it\n", saved.Checkpoint)
 	default:
 		args, hidden := redactArgs(c.args)
-		c.errPage.Printf("progress is saved in %s; go on with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
+		c.errPage.Printf("progress is saved in %s; continue with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
 		if hidden {
-			c.errPage.Printf("the URLs are shown without what may be secret in them: give them as before\n")
+			c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
 		}
 	}
 }

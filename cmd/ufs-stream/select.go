@@ -43,47 +43,46 @@ func newSelect(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select INPUT… | --stats ALL.ufs",
 		Short: "Rank and select features: the main job",
-		Long: `Select the features that explain the rest best. INPUT is Parquet or Arrow IPC files
-(streams saved to a file too), globs, directories (with key=value partitions), Delta tables
-(their folder, or delta:// before it), @list.txt with one of these a line unless a file is
-itself named @list.txt, or - for standard input, which may be any format; and files of rows:
-.csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text, in local
-files named .svm or .libsvm (also .gz), whose rows are sparse and whose features are x[INDEX].
+		Long: `Select the features that explain the rest best. INPUT is one or more of:
+  Parquet or Arrow IPC files (also streams saved to a file), globs, and directories (with
+  key=value partitions); Delta tables (their folder, or delta:// before it); @list.txt with one of
+  these a line, unless a file is itself named @list.txt; or - for standard input in any format;
+  files of rows: .csv, .tsv, .jsonl, .ndjson, .npy, .avro (also .gz, .zst, .bz2), and libsvm text,
+  in local files named .svm or .libsvm (also .gz), with sparse rows and features x[INDEX].
+A file of another name is recognized by its first bytes, or as text if its lines are all alike.
+The same holds for the files of a folder, except that names beginning with _ or . are ignored.
+Files that were passed over, and guesses, are counted and named.
 
-Files of other names are known by their first bytes, or as text by lines that are all alike; so
-are those of a folder, of which names that begin with _ or . stay aside. What is passed over,
-and what was guessed, is counted and named.
+Files of rows are read once, into a compressed scratch file in --temp-dir, and then like
+Parquet; plan shows its size, and convert keeps it. The types of text come from its first
+1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text. inspect and -v
+show the types, and why a column with numbers is text, with line and value. Numbers that would
+lose leading zeros, a phone number's plus or digits are text; --types, --text and naming them in
+--columns override this. A later value that does not fit is an error with its line.
+Empty fields are nulls. In columns that are not text, so are the null spellings of pandas (NA, N/A,
+#N/A, NaN, NULL, None, <NA>, …). --null-values LIST replaces those spellings, for columns of text
+too; its numbers, such as -999, are missing values of features in every format.
+Missing values are filled with the column's mean and counted on standard error; --missing changes
+this. CSV is separated by commas, tabs, semicolons or bars; the most frequent one in the first
+row decides. Nested members of JSON become columns a.b and a[0]. Objects with ever new keys become a
+map for --sparse. Columns of arrays become x[0], x[1], …, or the fields of a structured type.
 
-Files of rows are read once, to a compressed scratch file in --temp-dir (plan says how
-large), and from there on like Parquet; convert keeps it. The types of text come from its
-first 1 MiB: numbers, true and false, dates, times (2026-01-31T08:00:00Z), else text; inspect
-and -v say which, and why a column with numbers is text, with line and value. Numbers that would
-lose leading zeros, a phone number's plus or digits are text (--types, --text and naming them in
---columns overrule that). A value behind the first MiB that does not fit is an error with its
-line. Empty fields are nulls, and so is what pandas takes for one (NA, N/A, #N/A, NaN, NULL, None,
-<NA>, …), but in columns of text. --null-values LIST is in place of those, for columns of text
-too; numbers in it, as -999, are missing values of the features of every format. What is missing is
-filled by its column's mean, and counted on standard error; --missing says otherwise. CSV is separated
-by commas, tabs, semicolons or bars, whichever its first row has most of. Nested members of JSON
-are columns a.b and a[0], objects with ever new keys a map for --sparse; columns of arrays are
-x[0], x[1], …, or the fields of a structured type.
+The rows below decide whether the first row of CSV has the names of the columns. Words over
+numbers are names. So are numbers that rise, differ and lie outside the range of the columns, such as
+years and wavelengths. A first row with the type and the range of the rows below is data, of columns
+c0, c1, …. If the decision may be wrong, a warning gives both readings; --header yes or no
+overrides it. All files of an input are read like the first. So are the shards of its plan, and the
+input of apply and eval by its selection. A file that cannot be read like that is refused.
 
-Whether the first row of CSV has the names of the columns is judged by the rows below: words
-over numbers are names, and so are numbers that rise, differ and lie outside of the columns, as
-years and wavelengths; what has the type and the range of the rows below is data, of columns c0,
-c1, …. A judgement that may be wrong is a warning with both readings; --header yes or no overrules
-it. All files of an input are read like the first, and so are shards of its plan and what apply
-and eval read by its selection; a file that cannot be is refused.
-
-Standard input goes to a scratch file too, and may be read as often as a file; but a stream
-of Arrow IPC, which may be of any length, only where --temp-dir is named: without, it passes once.
+Standard input goes to a scratch file too, and can be read as often as a file. A stream of
+Arrow IPC may be of any length: without --temp-dir it is not kept and can be read only once.
 
 INPUT may lie in object stores: s3://BUCKET/KEY, gs://, azblob://CONTAINER/KEY, with
 globs (quoted) and folders; https:// for single files. Credentials, endpoint and region
-are taken from where the stores' own tools find them (AWS_PROFILE, AWS_ENDPOINT_URL_S3,
+come from the same places as for the stores' own tools (AWS_PROFILE, AWS_ENDPOINT_URL_S3,
 GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT, …), or in part from the URL:
 s3://bucket/key?region=eu-central-1&endpoint=https://minio.example.com. Never write a
-secret into a URL. Results (-o) go to such places as well.
+secret into a URL. Results (-o) can go to such places as well.
 
   ufs-stream select data/*.parquet -k 50
   ufs-stream select 's3://bucket/events/*.parquet' -k 50 -o s3://bucket/sel.json

@@ -13,9 +13,9 @@ func newTree(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree INPUT… --tree KIND",
 		Short: "Write the tree over features that hufs uses, as JSON",
-		Long: `Write the tree that --tree of select builds, as JSON: to look at it, or to change it
-and give it to select as --tree FILE.json. image and prefix:SEP take names and read
-footers only; correlation makes a pass over the data (of a sample: --rows).
+		Long: `Write the tree that --tree of select builds, as JSON. You can look at it, or change it and give
+it to select as --tree FILE.json. image and prefix:SEP use the names of columns and read only
+footers. correlation makes a pass over the data (of a sample: --rows).
 
   ufs-stream tree faces.parquet --tree image -o tree.json
   ufs-stream select faces.parquet --method hufs --tree tree.json`,
