@@ -12,23 +12,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Columns of categories (Request.Categorical) are read once before anything else, for their values:
-// these are features, and which there are must be known before the passes, alike in all parts. What
-// was found is recorded, in plans, statistics and selections, and not read again where it is.
+// Columns of categories (Request.Categorical) are read once before anything else to find their values. Each
+// value becomes a feature, and these must be known before the passes and be alike in all parts. Plans,
+// statistics and selections record the values, and a run that has a record does not read them again.
 
 const (
 	optionCategorical = "categorical"
-	optionCategories  = "categories" // what was found, as JSON: the values by column, null where there are too many
+	optionCategories  = "categories" // the values found, as JSON: a list by column, null if there are too many
 	categoricalAuto   = "auto"
 	categoricalNone   = "none"
 )
 
-// mostCategories is the number of values from which on text is no column of categories: each is a
+// mostCategories is the number of distinct values from which text is no column of categories: each value is a
 // feature, and G grows by the square.
 const mostCategories = 64
 
-// settleCategories finds the values of the columns of categories, unless they are recorded.
-func (r *run) settleCategories(ctx context.Context) error {
+func (r *run) findCategories(ctx context.Context) error {
 	if r.Categorical == "" || r.categories != "" || r.Stats != "" {
 		return nil
 	}
@@ -43,7 +42,7 @@ func (r *run) settleCategories(ctx context.Context) error {
 		columns = nil
 	}
 	opt := r.reading()
-	for _, name := range columns { // opening must know them, to keep their whole numbers apart
+	for _, name := range columns { // opening needs them, to keep their whole numbers apart
 		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
 	}
 	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })
@@ -75,8 +74,7 @@ func (r *run) settleCategories(ctx context.Context) error {
 	return err
 }
 
-// readCategories are the columns of categories that were settled; nil without.
-func (q *Request) readCategories() (list []chunkio.Category) {
+func (q *Request) parseCategories() (list []chunkio.Category) {
 	var values map[string][]string
 	if q.categories == "" || json.Unmarshal([]byte(q.categories), &values) != nil {
 		return nil
@@ -92,7 +90,7 @@ func (q *Request) readCategories() (list []chunkio.Category) {
 	return list
 }
 
-// checkCategories refuses settled categories that are none: a file may have been edited.
+// checkCategories refuses recorded categories that are malformed: a file may have been edited.
 func checkCategories(text string) error {
 	var values map[string][]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {

@@ -146,7 +146,7 @@ func TestPredicted(t *testing.T) {
 		r := must.Get(q.settleSelection(t.Context()))(t)
 		ds := must.Get(openDataset(t.Context(), q.Inputs, r.reading()))(t)
 		defer ds.Close()
-		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}
 	small := Request{Inputs: []string{noiseFile(t, 500, 30, 8)}, Method: "greedy", K: 3}
 	large, twice := small, small
@@ -170,10 +170,10 @@ func TestPredictedIterations(t *testing.T) {
 		r := must.Get(q.settle(t.Context()))(t)
 		ds := must.Get(openDataset(t.Context(), r.Inputs, r.reading()))(t)
 		defer ds.Close()
-		return r.predicted(ds, must.Get(r.planSelection(ds))(t)).Seconds()
+		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}
 	few, many := predicted(10), predicted(1_000_010)
-	if want := 1e6 * 1000 * 30 / iteratedValues; math.Abs(many-few-want) > 1e-6*want {
+	if want := 1e6 * 1000 * 30 / iteratedValuesPerSecond; math.Abs(many-few-want) > 1e-6*want {
 		t.Errorf("%v s for a million iterations more, want %v", many-few, want)
 	}
 }

@@ -209,7 +209,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	if err := decideBySurvey(t.Context(), g, e); err != nil {
 		t.Fatalf("looking at the sample of rows: %v", err)
 	}
-	v, err := g.evidence(e, s)
+	v, err := g.newTrial(e, s)
 	if err != nil {
 		t.Fatal(err)
 	}

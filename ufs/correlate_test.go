@@ -71,7 +71,7 @@ func TestCorrelations(t *testing.T) {
 			t.Errorf("%+v: only %d methods record correlations", c, known)
 		}
 	}
-	q := Request{Inputs: []string{faces(200, 120, 5).write(t)}, Method: "greedy", K: mostCorrelated + 1}
+	q := Request{Inputs: []string{faces(200, 120, 5).write(t)}, Method: "greedy", K: maxCorrelated + 1}
 	if selected(t, q).Correlations != nil {
 		t.Error("correlations of more features than the bound")
 	}

@@ -371,14 +371,14 @@ func TestExplainBlocks(t *testing.T) {
 	columns := []stream.Column{{Name: "color=blue", Block: "color"}, {Name: "color=red", Block: "color"}, {Name: "n"}}
 	c := &correlations{
 		Matrix:  alike.New(kernel.NewTeam(1), alike.Data{Names: columnNames(columns), Gram: []float64{2, -1, 0.5, -1, 2, 0.25, 0.5, 0.25, 1}, Rows: 50}),
-		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, at: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
+		columns: columns, mean: make([]float64, 3), std: []float64{1, 1, 1}, index: map[string]int{"color=blue": 0, "color=red": 1, "n": 2},
 	}
-	x := &explainer{out: &Explanation{}, s: &stream.Selection{
+	x := &explainer{out: &Explanation{}, selection: &stream.Selection{
 		Features: 3, Selected: []stream.Selected{{Rank: 1, Name: "color", Members: []string{"color=blue", "color=red"}, Reads: []string{"color"}, Error: 0.4}},
 		Columns: []stream.ColumnReport{{Name: "color=blue", Explained: 1}, {Name: "color=red", Explained: 1}, {Name: "n", Explained: 0.5, Nearest: "color=red"}},
 	}}
-	x.index()
-	must.Do(t, x.explain([]string{"color", "n"}, c))
+	x.indexSelection()
+	must.Do(t, x.explainColumns([]string{"color", "n"}, c))
 	if len(x.out.Columns) != 3 || len(x.out.Warnings) != 0 {
 		t.Fatalf("%+v, warnings %q", x.out.Columns, x.out.Warnings)
 	}

@@ -87,7 +87,7 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 	beside := o
 	beside.Output, beside.Checkpoint, beside.longRun = filepath.Join(t.TempDir(), "e.json"), AutoCheckpoint, 0
 	must.Get(Eval(t.Context(), beside))(t)
-	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
 		t.Error("a short run has a checkpoint that nobody asked for")
 	}
 	beside.longRun = 1
@@ -105,7 +105,7 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 		}
 	}
 	must.Do(t, beside.Forget())
-	if _, err := os.Stat(beside.Output + besideOutput); err == nil {
+	if _, err := os.Stat(beside.Output + checkpointSuffix); err == nil {
 		t.Error("the folder beside the output is left")
 	}
 	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint, "resamples.found*")))(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// gathered is what the passes over the input left, or what a statistics file holds.
-type gathered struct {
+// bundle is what the passes over the input left, or what a statistics file holds.
+type bundle struct {
 	kind     string          // of a statistics file
 	path     string          // of the statistics file, as people may see it
 	digest   string          // of the statistics file: what a round is told by
@@ -59,7 +59,7 @@ type gathered struct {
 
 // close ends the passes over the rows, gives the scratch files back that they were read from, and lets go
 // of the input: its footers make room.
-func (e *gathered) close() error {
+func (e *bundle) close() error {
 	var errs [2]error
 	if e.source != nil {
 		errs[0] = e.source.Close()
@@ -72,7 +72,7 @@ func (e *gathered) close() error {
 }
 
 // adders are the states that take the rows of a pass.
-func (e *gathered) adders() []stream.Adder {
+func (e *bundle) adders() []stream.Adder {
 	var adders []stream.Adder
 	switch {
 	case e.hashed != nil:
@@ -109,7 +109,7 @@ func (e *gathered) adders() []stream.Adder {
 }
 
 // positionRecord is the section of a statistics file that says where columns stand in the input.
-func (e *gathered) positionRecord() *positions.Record {
+func (e *bundle) positionRecord() *positions.Record {
 	r := positions.New(len(e.columns), len(e.leftOut))
 	r.Total = e.places
 	for j, c := range e.columns {
@@ -122,7 +122,7 @@ func (e *gathered) positionRecord() *positions.Record {
 }
 
 // readPositions reads where the columns stand in the input. Files of earlier versions do not tell.
-func (e *gathered) readPositions(r *chunkio.StatsReader) error {
+func (e *bundle) readPositions(r *chunkio.StatsReader) error {
 	if !r.Has(positionsSection) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func withoutPositions(list []stream.LeftOut) []stream.LeftOut {
 }
 
 // coveredRows is the number of rows that the statistics cover.
-func (e *gathered) coveredRows() int64 { return rowsOf(e.covered) }
+func (e *bundle) coveredRows() int64 { return rowsOf(e.covered) }
 
 // rowsOf counts the rows of ranges that do not overlap.
 func rowsOf(ranges []stream.Range) (rows int64) {
@@ -163,7 +163,7 @@ func rowsOf(ranges []stream.Range) (rows int64) {
 const droppedRows = " rows were dropped because a value is missing (or the weight is 0)"
 
 // dropped is the warning of the rows that {missing} drop-row left out.
-func (e *gathered) dropped() stream.Text {
+func (e *bundle) dropped() stream.Text {
 	return stream.Textf("%s of %s%s", comma(e.profile.Seen-e.profile.Rows), comma(e.profile.Seen), droppedRows)
 }
 
@@ -219,7 +219,7 @@ func describeFilled(r *run, list []stream.ColumnReport) string {
 }
 
 // listFilled lists the features of e with missing values. What can be no feature is left out before any policy acts.
-func listFilled(r *run, e *gathered) (list []stream.ColumnReport) {
+func listFilled(r *run, e *bundle) (list []stream.ColumnReport) {
 	profile := cmp.Or(e.raw, e.profile)
 	useless := make(map[string]bool)
 	for _, l := range r.uselessWithMissing(profile, e.columns) {
@@ -247,7 +247,7 @@ func listPromised(r *run, ds *chunkio.Dataset) (list []stream.ColumnReport) {
 func isDropped(warning string) bool { return strings.HasSuffix(warning, droppedRows) }
 
 // finish is the Gram matrix that was gathered, which is used up; absent where none was.
-func (e *gathered) finish(opt gram.FinishOptions) (*gram.Gram, error) {
+func (e *bundle) finish(opt gram.FinishOptions) (*gram.Gram, error) {
 	switch {
 	case e.wide != nil:
 		return e.wide.Finish(e.columns, opt)

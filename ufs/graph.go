@@ -20,20 +20,20 @@ import (
 // the scaling, and so the profile, beforehand.
 
 // throughAnchors makes both passes.
-func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset) (*gathered, error) {
+func (p *pass) throughAnchors(ctx context.Context, ds *chunkio.Dataset) (*bundle, error) {
 	d, err := p.draw(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
-	p.settleKept(ds, cmp.Or(p.raw, d.profile))
-	input := &gathered{inputs: ds.Inputs()}
+	p.settleKept(ds, cmp.Or(p.rawProfile, d.profile))
+	input := &bundle{inputs: ds.Inputs()}
 	graph, err := p.anchors(ctx, d)
 	if err != nil {
 		return nil, placed(err, input)
 	}
-	p.g.expect(1, p.plan)
-	p.drawn = d.rows
-	e, err := p.accumulate(ctx, ds, graph)
+	p.g.expectPasses(1, p.plan)
+	p.factorRows = d.rows
+	e, err := p.accumulateStats(ctx, ds, graph)
 	return e, placed(err, input)
 }
 
@@ -65,7 +65,7 @@ func (p *pass) draw(ctx context.Context, ds *chunkio.Dataset) (*drawn, error) {
 		return p.drawnBefore(ds)
 	}
 	p.keep(ds)
-	p.g.expect(2, p.plan)
+	p.g.expectPasses(2, p.plan)
 	var d *drawn
 	err := p.spareUseless(ctx, ds, func() (err error) {
 		d, err = p.profile(ctx, ds)
@@ -90,7 +90,7 @@ func (p *pass) spareUseless(ctx context.Context, ds *chunkio.Dataset, read func(
 		}
 	}
 	var err error
-	if p.opt.LeaveOut, err = p.useless(ctx, ds, 2); err != nil {
+	if p.opt.LeaveOut, err = p.findUseless(ctx, ds, 2); err != nil {
 		return err
 	}
 	return read()
@@ -109,7 +109,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.g.narrowRows(ds))
 		p.facts = p.g.newFacts(len(ds.Columns()))
 		body := []chunkio.Section{{Name: keptSection, Body: rows}, {Name: factsSection, Body: p.facts}}
-		if err := p.read(ctx, ds, reading{name: anchorsPass, what: "rows", opt: p.opt, body: body}, rows, p.facts); err != nil {
+		if err := p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "rows", opt: p.opt, body: body}, rows, p.facts); err != nil {
 			return nil, err
 		}
 		most := p.g.anchorSample(p.g.expectedAnchors(ds.Rows()), len(ds.Columns()))
@@ -118,7 +118,7 @@ func (p *pass) profile(ctx context.Context, ds *chunkio.Dataset) (*drawn, error)
 	d := &drawn{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
 	d.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
 	body := []chunkio.Section{{Name: profileSection, Body: d.profile}, {Name: sampleSection, Body: d.sample}}
-	return d, p.read(ctx, ds, reading{name: anchorsPass, what: "profile", opt: p.opt, body: body, keeps: true}, d.profile, d.sample)
+	return d, p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "profile", opt: p.opt, body: body, alwaysSave: true}, d.profile, d.sample)
 }
 
 // sampler keeps rows enough for m anchors in d columns. bound says which hash a number of rows
@@ -133,7 +133,7 @@ func (r *run) sampler(m, d int, plan Budget, bound func(rows int) uint64) *ancho
 // newSample is an empty sample of the rows of ds: for anchors, or to look at.
 func newSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	g, d := p.g, len(ds.Columns())
-	if g.from != method.FromGram {
+	if g.gatherKind != method.FromGram {
 		return g.sampler(g.mostAnchors(), d, p.plan, p.bound(ds))
 	}
 	rows := surveyRows(g.run, d)
@@ -202,7 +202,7 @@ func (p *pass) anchors(ctx context.Context, d *drawn) (*anchor.Statistics, error
 	if err != nil {
 		return nil, err
 	}
-	p.count = placed.M
+	p.anchorCount = placed.M
 	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, NoCross: r.Takes.NoCross, Busy: &r.Meter.Busy}
 	if p.plan.thin > 0 {
 		opt.Entries, opt.Limit = d.profile.Present, p.plan.thinRoom(len(d.columns))
@@ -223,7 +223,7 @@ func (p *pass) place(ctx context.Context, d *drawn) (a *anchor.Anchors, known an
 	}
 	f := &r.Anchors
 	if f.File != "" {
-		a, err = p.anchorsOf(ctx, d, std)
+		a, err = p.readAnchorsFile(ctx, d, std)
 	} else {
 		var m int
 		if m, err = anchor.Count(f.Count, d.profile.Rows, f.Neighbors); err != nil {

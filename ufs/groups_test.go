@@ -329,31 +329,31 @@ func TestBlockColumns(t *testing.T) {
 		{Name: "color=red", Block: "color"}, {Name: "x"}, {Name: "color=blue", Block: "color"}, {Name: "size=1", Block: "size"}, {Name: "y"},
 	}
 	r := &run{Request: Request{}, groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
-	c := must.Get(r.candidatesOf(cols, nil, true))(t)
+	c := must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"color", "x", "size", "y"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2}) {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
 	}
-	if reads := [][]string{c.reads(0), c.reads(1), c.reads(2), c.reads(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
+	if reads := [][]string{c.inputNames(0), c.inputNames(1), c.inputNames(2), c.inputNames(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
 		t.Errorf("reads %v", reads)
 	}
 	r.groups = &grouping{listed: map[string]string{"color": "looks", "y": "looks"}, order: []string{"color", "y"}}
 	r.Groups, r.Keep = "g.csv", []string{"color=blue"}
 	r.prices = &pricing{costs: map[string]float64{"color": 3}}
-	c = must.Get(r.candidatesOf(cols, nil, true))(t)
+	c = must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"looks", "x", "size"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2, 4}) || c.Blocks[0].Cost != 4 {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
 	}
-	if !slices.Equal(c.reads(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
-		t.Errorf("reads %v, keep %v", c.reads(0), c.keep)
+	if !slices.Equal(c.inputNames(0), []string{"color", "y"}) || !slices.Equal(c.keep, []int{0}) {
+		t.Errorf("reads %v, keep %v", c.inputNames(0), c.keep)
 	}
 	// The number of a time alone is called like its column, and is no feature by itself all the same.
 	alone := &run{groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
 	alone.Takes.Turns, alone.Name = true, "other"
-	if _, err := alone.candidatesOf([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
+	if _, err := alone.newCandidates([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
 		t.Errorf("a column that is its own block: %v", err)
 	}
 	r.Takes.Turns, r.Name = true, "other"
-	if _, err := r.candidatesOf(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
+	if _, err := r.newCandidates(cols, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "looks") {
 		t.Errorf("for a method without scores: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func (h *hashed) all() []int {
 
 // settle makes the whole of e from its hash shards, once all rows are there. e.profile is that of
 // the rows in their order.
-func (e *gathered) settle() error {
+func (e *bundle) settle() error {
 	if err := e.hashed.split.Flush(); err != nil {
 		return err
 	}

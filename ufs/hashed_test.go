@@ -18,7 +18,7 @@ import (
 )
 
 // shardsOfFile reads a statistics file with its hash shards.
-func shardsOfFile(t *testing.T, path string, from method.From) *gathered {
+func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()

@@ -102,7 +102,7 @@ func reason(s hygiene.Suspect, cols []stream.Column, label string) string {
 }
 
 // tidy leaves the suspicious columns of e out, or warns of them in s.
-func (r *run) tidy(e *gathered, s *stream.Selection) error {
+func (r *run) tidy(e *bundle, s *stream.Selection) error {
 	profile, raw := e.profile, e.raw
 	if raw != nil { // the values, not their scores
 		profile = raw
@@ -136,7 +136,7 @@ func (r *run) tidy(e *gathered, s *stream.Selection) error {
 }
 
 // drop takes column j out of what was gathered.
-func (e *gathered) drop(j int) {
+func (e *bundle) drop(j int) {
 	if e.wanted == nil {
 		e.wanted = slices.Repeat([]bool{true}, len(e.columns))
 	}
@@ -211,7 +211,7 @@ func pronoun(one bool) string {
 }
 
 // warnSentinels warns of numbers that stand for a missing value, most likely.
-func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
+func warnSentinels(e *bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64
 	for _, s := range e.facts.Sentinels(e.wanted) {
@@ -240,7 +240,7 @@ func warnSentinels(e *gathered, ds *chunkio.Dataset) []stream.Text {
 }
 
 // readFacts reads the facts in a file, if it has any.
-func (e *gathered) readFacts(r *chunkio.StatsReader) error {
+func (e *bundle) readFacts(r *chunkio.StatsReader) error {
 	if !r.Has(factsSection) {
 		return nil
 	}
@@ -258,7 +258,7 @@ func (p *pass) suspicious(ctx context.Context, ds *chunkio.Dataset) ([]stream.Le
 		facts = p.g.newFacts(len(ds.Columns()))
 		adders, body = append(adders, facts), append(body, chunkio.Section{Name: factsSection, Body: facts})
 	}
-	if err := p.read(ctx, ds, reading{name: uselessPass, what: "profile", body: body, keeps: true}, adders...); err != nil {
+	if err := p.makePass(ctx, ds, passSetup{name: uselessPass, title: "profile", body: body, alwaysSave: true}, adders...); err != nil {
 		return nil, err
 	}
 	left := p.g.uselessWithMissing(profile, ds.Columns())

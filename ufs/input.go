@@ -28,7 +28,7 @@ func (q *Request) shape() map[string]string {
 			s[option] = value
 		}
 	}
-	q.shapeColumns(s)
+	q.addColumnShape(s)
 	if q.Scale == scaleRank { // others can be asked for afterwards
 		s["scale"] = scaleRank
 	}

@@ -73,7 +73,7 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	return r.inspect(ctx, scan)

@@ -62,14 +62,14 @@ func (r *run) shapeOf(ds *chunkio.Dataset, c *candidates) method.Shape {
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: atMostRows(surveyRows(r, len(ds.Columns())), ds),
 		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
 	}
-	r.wants(&shape, c)
+	r.addChoiceToShape(&shape, c)
 	return shape
 }
 
 // planMethod plans selecting from ds.
 func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 	d := len(ds.Columns())
-	c, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true)
+	c, err := r.newCandidates(ds.Columns(), ds.LeftOut(), true)
 	if err != nil {
 		return Budget{}, err
 	}

@@ -38,7 +38,7 @@ func (b Budget) keeping(ds *chunkio.Dataset, others int64) Budget {
 // keep makes the passes up to accumulate keep what they decode. Methods over rows read on after
 // that, so that their plan has it.
 func (p *pass) keep(ds *chunkio.Dataset) {
-	if p.g.from == method.FromRows {
+	if p.g.gatherKind == method.FromRows {
 		return
 	}
 	p.plan = p.plan.keeping(ds, 0)
@@ -53,7 +53,7 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 		return
 	}
 	var more int64
-	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.g.from != method.FromProfile {
+	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.g.gatherKind != method.FromProfile {
 		missing := 0
 		for _, c := range profile.Columns {
 			if c.Missing.Total() > 0 {

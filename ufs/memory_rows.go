@@ -76,7 +76,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		}
 		b.OutOfCore, b.scratch = true, cost.Scratch
 	}
-	if r.keepsRows() {
+	if r.savesIterations() {
 		cost.Scratch += cost.Rewritten
 		b.scratch = cost.Scratch
 	}
@@ -93,7 +93,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 		b = b.keeping(input, b.Solver)
 	}
 	if b.scratch > 0 {
-		if err := scratch.New(r.rowScratch()).Reserve(b.scratch); err != nil {
+		if err := scratch.New(r.rowScratchOptions()).Reserve(b.scratch); err != nil {
 			return b, stream.Errorf("%w; or keep all in memory: {memory-limit} %dMiB", err, (b.InMemory+1<<20-1)>>20)
 		}
 	}
@@ -110,7 +110,7 @@ func (r *run) planSideBySide(b *Budget, cost method.Cost, settings int, total fu
 	more := (b.Limit - total(cost.Bytes)) / max(each, 1)
 	b.solves = int(max(min(1+more, int64(r.Threads), int64(settings)), 1))
 	if b.scratch > 0 { // the bound on scratch and the disk bound them too
-		space := scratch.New(r.rowScratch())
+		space := scratch.New(r.rowScratchOptions())
 		with := func(solves int) int64 { return cost.Scratch + int64(solves-1)*(cost.Scratch-cost.Shared) }
 		for b.solves > 1 && space.Reserve(with(b.solves)) != nil {
 			b.solves--

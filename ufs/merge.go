@@ -97,7 +97,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	paths, outside := g.arrange(paths)
-	var e *gathered
+	var e *bundle
 	err = q.track(Progress{What: "headers of " + plural(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(Progress)) error {
 		if err := g.survey(ctx, paths); err != nil {
 			return err
@@ -122,7 +122,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 }
 
 // summary is what there is to say of e.
-func (e *gathered) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
+func (e *bundle) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 	return &Gathered{
 		Features: len(e.columns), Inputs: len(e.inputs), Rows: e.coveredRows(), RowsUsed: e.profile.Rows, Warnings: spelled(e.warnings, say), Transfer: t,
 	}
@@ -166,19 +166,19 @@ type merger struct {
 	dropped  bool  // some of the files tell of rows that were dropped
 	bookkept int64 // bytes of all that grows with the number of files
 
-	first     *gathered // what the file records that gives the columns their order; their positions once it was read
+	first     *bundle // what the file records that gives the columns their order; their positions once it was read
 	firstPath string
 }
 
 // described is the sum as headers tell it, without any statistics.
-func (m *merger) described() *gathered {
+func (m *merger) described() *bundle {
 	e := recordedIn(m.head)
-	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.covered(), m.warnings.list()
+	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.list()
 	return e
 }
 
 // sum adds up the statistics of all files.
-func (m *merger) sum(ctx context.Context) (*gathered, error) {
+func (m *merger) sum(ctx context.Context) (*bundle, error) {
 	t, err := newTree(m)
 	if err != nil {
 		return nil, err

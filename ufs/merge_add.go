@@ -9,7 +9,7 @@ import (
 
 // add merges the states of o into e. Their files were found to belong together by what their
 // headers say, so that only the states themselves can disagree.
-func (e *gathered) add(o *gathered) error {
+func (e *bundle) add(o *bundle) error {
 	if err := addSample(e, o); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (e *gathered) add(o *gathered) error {
 }
 
 // addSample merges the samples of rows that profiles or moments have.
-func addSample(e, o *gathered) error {
+func addSample(e, o *bundle) error {
 	switch {
 	case e.sample != nil && o.sample != nil:
 		return e.sample.Merge(o.sample)
@@ -79,9 +79,9 @@ func addSample(e, o *gathered) error {
 }
 
 // bytes bounds what the states of e hold once those of o, if it is not nil, are merged into them.
-func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
+func (e *bundle) bytes(o *bundle, threads int) (int64, error) {
 	if o == nil {
-		o = &gathered{}
+		o = &bundle{}
 	}
 	var n int64
 	if e.spread != nil {
@@ -121,7 +121,7 @@ func (e *gathered) bytes(o *gathered, threads int) (int64, error) {
 }
 
 // sampledBytes bounds what the samples of rows in e hold once those of o are merged into them.
-func sampledBytes(e, o *gathered) (n int64) {
+func sampledBytes(e, o *bundle) (n int64) {
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)
 	}

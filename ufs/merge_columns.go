@@ -196,7 +196,7 @@ func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 
 // takePositions says of the columns of a sum where they stand in the input, as first, the file that gives them their order,
 // has them: one read of all inputs has them in the order of the first too. What other files alone leave out has no position.
-func (e *gathered) takePositions(first *gathered) {
+func (e *bundle) takePositions(first *bundle) {
 	e.places = first.places
 	for j, c := range first.columns {
 		e.columns[j].Position = c.Position
@@ -214,7 +214,7 @@ func (e *gathered) takePositions(first *gathered) {
 }
 
 // orderedAs makes the columns of e those of the sum: column j is what order[j] was in its file.
-func (e *gathered) orderedAs(order []int) {
+func (e *bundle) orderedAs(order []int) {
 	if order == nil {
 		return
 	}

@@ -77,7 +77,7 @@ func alikeTotals(first, f *mergedFile) error {
 
 // discount multiplies the weight of all rows of e by γ, if there is one, for each of so many
 // files that come after it.
-func (m *merger) discount(e *gathered, files int) error {
+func (m *merger) discount(e *bundle, files int) error {
 	if m.Decay == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (m *merger) discount(e *gathered, files int) error {
 }
 
 // discount multiplies the weight of all rows by γ.
-func (e *gathered) discount(gamma float64) error {
+func (e *bundle) discount(gamma float64) error {
 	e.sample = nil // whose rows would count as much as ever
 	if err := e.moments.Discount(gamma); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (e *gathered) discount(gamma float64) error {
 }
 
 // record records how the files were merged among the options of the whole.
-func (m *merger) record(e *gathered) {
+func (m *merger) record(e *bundle) {
 	if e.options == nil {
 		e.options = make(map[string]string)
 	}

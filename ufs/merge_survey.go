@@ -263,7 +263,7 @@ func (m *merger) order(lowest int) {
 
 // cover adds up what the files cover, and refuses rows that two of them have.
 func (m *merger) cover() error {
-	m.coverage.paths = m.head.Part != nil
+	m.coverage.pathsDiffer = m.head.Part != nil
 	if err := m.warnApart(); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (m *merger) cover() error {
 		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
 	}
 	if o := m.coverage.firstOverlap(); o != nil {
-		from, to, path := o.rows(&m.coverage)
+		from, to, path := o.sharedRows(&m.coverage)
 		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.first.source].name, m.files[o.second.source].name,
 			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
 	}

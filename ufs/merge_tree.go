@@ -41,7 +41,7 @@ type tree struct {
 
 // sum is the sum of some files, which follow one another.
 type sum struct {
-	e      *gathered       // nil while it is stored
+	e      *bundle         // nil while it is stored
 	stored *scratch.Stored // nil while it is in memory
 	bytes  int64           // that e holds
 	files  int
@@ -90,7 +90,7 @@ func (t *tree) close() {
 }
 
 // all is the sum of all files.
-func (t *tree) all(ctx context.Context) (*gathered, error) {
+func (t *tree) all(ctx context.Context) (*bundle, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
 	defer cancel()
@@ -168,7 +168,7 @@ func (t *tree) into(ctx context.Context, s, next *sum) error {
 	}
 	beside := after - s.bytes
 	if s.has.sample || s.has.rows {
-		beside += sampledBytes(s.e, new(gathered)) // rows are copied
+		beside += sampledBytes(s.e, new(bundle)) // rows are copied
 	}
 	if err := t.makeRoom(beside, s, next); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (t *tree) load(s *sum) (err error) {
 	if s.e != nil {
 		return nil
 	}
-	e := &gathered{columns: t.m.head.Columns, options: t.m.head.Options, path: s.name}
+	e := &bundle{columns: t.m.head.Columns, options: t.m.head.Options, path: s.name}
 	d := len(e.columns)
 	e.profile = gram.NewProfile(d)
 	if s.has.moments {
@@ -303,7 +303,7 @@ type state interface {
 }
 
 // states are those of e that are stored, in their order in a scratch file.
-func (e *gathered) states(has states) (list []state) {
+func (e *bundle) states(has states) (list []state) {
 	if has.moments {
 		list = append(list, e.moments) // the profile among them
 	} else {

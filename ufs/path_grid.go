@@ -14,8 +14,8 @@ import (
 func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 	r.many = true
 	out := new(stream.Grid)
-	s, err := r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
-		t, err := g.evidence(e, s)
+	s, err := r.choose(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
+		t, err := g.newTrial(e, s)
 		if err != nil {
 			return placed(err, e)
 		}
@@ -50,7 +50,7 @@ func (r *run) grid(ctx context.Context, varied method.Varied) (*Paths, error) {
 // writeUpGrid puts the settings into out. The error is a *stream.UnconvergedError for the
 // first setting whose iteration did not end as it must.
 func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
-	s := t.s
+	s := t.selection
 	for option, value := range found.Used {
 		s.Options[option] = value
 	}

@@ -68,7 +68,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	f, err := r.forecast(ctx)
@@ -80,7 +80,7 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 
 // forecast plans this very run.
 func (r *run) forecast(ctx context.Context) (*Forecast, error) {
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
 	opt := r.reading()
@@ -120,15 +120,15 @@ func (r *run) forecast(ctx context.Context) (*Forecast, error) {
 	for _, in := range ds.Inputs() {
 		f.Bytes += in.Bytes
 	}
-	c, err := r.candidatesOf(ds.Columns(), ds.LeftOut(), true)
+	c, err := r.newCandidates(ds.Columns(), ds.LeftOut(), true)
 	if err != nil {
 		return nil, err
 	}
-	if c.bound {
-		f.K, f.Candidates = min(f.K, c.open), c.open
+	if c.isConstrained {
+		f.K, f.Candidates = min(f.K, c.choosable), c.choosable
 	}
 	tellFilled(r, listPromised(r, ds))
-	return f, c.atMost(r.K, ds.LeftOut())
+	return f, c.checkCount(r.K, ds.LeftOut())
 }
 
 // expectedPasses is how often gather and the method will read the input.

@@ -61,13 +61,13 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.CanWrite(ctx, q.Output); err != nil {
 		return nil, err
 	}
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
 	opt := r.reading()
@@ -77,7 +77,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 		return nil, r.leastMemory(ctx, r.Inputs, opt, r.planShard, err)
 	}
 	defer ds.Close()
-	settleHeader(&r.Request, ds)
+	recordHeader(&r.Request, ds)
 	if err := ds.NotInput(ctx, q.Output); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (r *run) takePlan(ctx context.Context) error {
 // checkPlannedTexts refuses readings of text beside a plan with footers, which are those of other readings.
 func checkPlannedTexts(r *run, planned map[string]string) error {
 	asked := map[string]string{}
-	(&Request{Texts: r.Texts}).shapeColumns(asked)
+	(&Request{Texts: r.Texts}).addColumnShape(asked)
 	for _, option := range sortedKeys(asked) {
 		if asked[option] != planned[option] {
 			return r.frozenOption(option, asked[option], planned[option])
@@ -260,7 +260,7 @@ func (q *Request) fillFrom(p Request) {
 	q.Missing = cmp.Or(q.Missing, p.Missing)
 	q.Where = cmp.Or(q.Where, p.Where)
 	q.Seed = cmp.Or(q.Seed, p.Seed)
-	q.fillColumns(&p)
+	q.fillColumnOptions(&p)
 	q.Stability = cmp.Or(q.Stability, p.Stability)
 	q.Sketch = cmp.Or(q.Sketch, p.Sketch)
 	if len(q.Columns)+len(q.Exclude) == 0 {

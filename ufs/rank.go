@@ -41,7 +41,7 @@ func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset) error {
 	if err != nil {
 		return p.plan.explain(err)
 	}
-	p.scores, err = gram.NewScores(p.ranks, p.raw)
+	p.scores, err = gram.NewScores(p.ranks, p.rawProfile)
 	return err
 }
 
@@ -55,33 +55,33 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 		return err
 	}
 	d := len(ds.Columns())
-	p.raw, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
+	p.rawProfile, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
 	p.facts = p.g.newFacts(d)
-	adders := []stream.Adder{p.raw, p.ranks, p.facts}
-	body := []chunkio.Section{{Name: valuesSection, Body: p.raw}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
-	if p.g.from == method.FromGraph {
+	adders := []stream.Adder{p.rawProfile, p.ranks, p.facts}
+	body := []chunkio.Section{{Name: valuesSection, Body: p.rawProfile}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
+	if p.g.gatherKind == method.FromGraph {
 		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
-	p.g.expect(2, p.plan)
-	return p.read(ctx, ds, reading{name: ranksPass, what: "ranks", opt: p.opt, body: body, keeps: true}, adders...)
+	p.g.expectPasses(2, p.plan)
+	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, body: body, alwaysSave: true}, adders...)
 }
 
 // ranksBefore takes the ranks from the profile of all shards.
 func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
 	whole := p.g.profile
-	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
 		return err
 	}
 	if p.opt.Missing == stream.MissingDropRow && whole.options["missing"] != missingDropRow && whole.hasMissing() {
 		return stream.Usagef("{missing} drop-row: the ranks of {profile} are of all rows, before any is dropped; use {missing} mean or pairwise, or scan on one machine")
 	}
 	var index []int
-	p.raw = &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}
+	p.rawProfile = &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}
 	for j, col := range whole.columns {
 		if !slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			index = append(index, j)
-			p.raw.Columns = append(p.raw.Columns, whole.profile.Columns[j])
+			p.rawProfile.Columns = append(p.rawProfile.Columns, whole.profile.Columns[j])
 		}
 	}
 	p.ranks = whole.ranks.Only(index)
@@ -102,7 +102,7 @@ func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
 		d = &drawn{columns: ds.Columns(), sample: p.sample}
 	}
 	sparse, fill := p.opt.Sparse != "", p.g.fill()
-	d.profile = p.scores.Profile(p.ranks, p.raw, fill, sparse)
+	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
 	if d.sample != nil {
 		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
 	}
@@ -183,12 +183,12 @@ func (r *run) takeRanks(file *chunkio.StatsReader) error {
 
 // ranked reports whether statistics are of scores. A profile is of the values themselves, and has
 // ranks beside them.
-func (e *gathered) ranked() bool {
+func (e *bundle) ranked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }
 
 // recordedRank settles the scale by what the file is of: values or their scores.
-func (r *run) recordedRank(e *gathered) error {
+func (r *run) recordedRank(e *bundle) error {
 	switch ranked := e.ranked(); {
 	case !ranked && r.scale == gram.ScaleRank && e.kind == kindProfile:
 		return stream.Usagef("{scale} rank: %s holds a profile of the values; select from the data, or scan it with {scale} rank", r.Stats)
@@ -205,7 +205,7 @@ func (r *run) recordedRank(e *gathered) error {
 
 // addRanks merges what scale rank has beside other statistics. Scores have no ranks beside them: every
 // part has the raw profile of all rows that the ranks are of, as its options tell.
-func (e *gathered) addRanks(o *gathered) error {
+func (e *bundle) addRanks(o *bundle) error {
 	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")
 	}

@@ -160,15 +160,15 @@ func (r *run) instead(why error) *run {
 
 // selecting gathers for the method that then selects: the run's own, or the fallback. A statistics file is
 // opened once.
-func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
-	obtain := func(g *gatherer) (*gathered, error) { return g.obtain(ctx) }
+func (r *run) selecting(ctx context.Context) (*gatherer, *bundle, error) {
+	obtain := func(g *gatherer) (*bundle, error) { return g.obtain(ctx) }
 	if r.Stats != "" && r.plain != nil {
 		file, err := r.openStats(ctx, r.Stats)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer file.Close()
-		obtain = func(g *gatherer) (*gathered, error) { return g.fromFile(file) }
+		obtain = func(g *gatherer) (*bundle, error) { return g.gatherFromFile(file) }
 	}
 	g := newGatherer(r)
 	e, err := obtain(g) // what passes once is gone then
@@ -187,13 +187,13 @@ func (r *run) selecting(ctx context.Context) (*gatherer, *gathered, error) {
 
 // newGatherer gathers what the method selects from.
 func newGatherer(r *run) *gatherer {
-	return &gatherer{run: r, from: r.From, plan: r.planSelection, sample: r.Takes.Sample}
+	return &gatherer{run: r, gatherKind: r.From, plan: r.planSelection, takesSample: r.Takes.Sample}
 }
 
 // decideBySurvey looks at the sample of rows, if the method takes one, and settles by it the scale, if the request
 // leaves it open, and the method: without clusters beyond what the covariances explain, the fallback selects
 // from the same statistics, whose moments take any scale.
-func decideBySurvey(ctx context.Context, g *gatherer, e *gathered) (err error) {
+func decideBySurvey(ctx context.Context, g *gatherer, e *bundle) (err error) {
 	if !g.Takes.Sample {
 		return nil
 	}
@@ -222,7 +222,7 @@ func decideBySurvey(ctx context.Context, g *gatherer, e *gathered) (err error) {
 	if g.Stats == "" {
 		return nil
 	}
-	return g.recorded(e)
+	return g.checkRecorded(e)
 }
 
 // isScaleOpen reports whether the sample of rows tells the scale.
@@ -240,7 +240,7 @@ func rowsToLookAt(r *run, drawn anchor.Drawn) int {
 }
 
 // lookAtSample looks at the sample of rows in e, in a scale or, if it is "", in that which fits the columns.
-func lookAtSample(ctx context.Context, g *gatherer, e *gathered, scale string) (*survey.Survey, error) {
+func lookAtSample(ctx context.Context, g *gatherer, e *bundle, scale string) (*survey.Survey, error) {
 	std, err := gram.NewStandardizer(e.profile, e.columns, gram.ScaleStandard, g.fill())
 	if err != nil {
 		return nil, err

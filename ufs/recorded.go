@@ -93,7 +93,7 @@ func fromRecord(name string, settings method.Settings, list []method.Spec) (Requ
 			_, err = fmt.Sscan(text, &q.Seed)
 		default:
 			var known bool
-			if known, err = q.takeColumnOption(option, text); !known && declared.Find(option) != nil {
+			if known, err = q.setColumnOption(option, text); !known && declared.Find(option) != nil {
 				q.Options[option] = settings[option]
 			}
 		}

@@ -117,7 +117,7 @@ func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 		out.Threshold = DefaultThreshold
 	}
 	var record *correlations
-	err := o.correlate(ctx, alike.Bytes, func(c *correlations) error {
+	err := o.withCorrelations(ctx, alike.Bytes, func(c *correlations) error {
 		record = c
 		return c.redundancy(ctx, options, out)
 	})
@@ -159,12 +159,12 @@ func (c *correlations) redundancy(ctx context.Context, options alike.ClusterOpti
 	for _, group := range dependence.Copies {
 		d := Duplicates{Name: c.Names[group.Column]}
 		for _, n := range group.Of {
-			d.Copies = append(d.Copies, c.copyOf(group.Column, n))
+			d.Copies = append(d.Copies, c.describeCopy(group.Column, n))
 		}
 		out.Duplicates = append(out.Duplicates, d)
 	}
 	for _, found := range dependence.Combinations {
-		out.Combinations = append(out.Combinations, c.combination(found))
+		out.Combinations = append(out.Combinations, c.linearCombination(found))
 	}
 	out.Longer = dependence.Longer
 	return nil

@@ -14,7 +14,7 @@ import (
 // fits the budget: a score is no gain, so that costs do not divide it.
 func (t *trial) ranked(r *method.Ranking) *method.Ranking {
 	c := t.candidates
-	if t.Takes.Choice || t.Takes.Turns || !c.bound && len(c.keep) == 0 || r.Scores == nil {
+	if t.Takes.Choice || t.Takes.Turns || !c.isConstrained && len(c.keep) == 0 || r.Scores == nil {
 		return r
 	}
 	scores := make([]float64, c.Candidates(len(c.columns)))
@@ -96,7 +96,7 @@ func (t *trial) picks(r *method.Ranking, n int) (list []pick) {
 		for _, j := range r.Order[:min(n, len(r.Order))] {
 			i := j
 			if t.Blocks != nil {
-				i = t.candidates.of[j]
+				i = t.candidates.blockOf[j]
 			}
 			list = append(list, pick{i, []int{j}})
 		}
@@ -135,7 +135,7 @@ func (t *trial) enough(r *method.Ranking, list []pick) []pick {
 	}
 	features := 0
 	for i, p := range list {
-		if i >= len(t.Keep) && features >= t.s.Size.Recommended {
+		if i >= len(t.Keep) && features >= t.selection.Size.Recommended {
 			return list[:i]
 		}
 		features += len(p.features)
@@ -152,12 +152,12 @@ func (t *trial) selected(rank int, p pick) stream.Selected {
 		for _, j := range members {
 			f.Members = append(f.Members, t.Columns[j].Name)
 		}
-		f.Reads = c.reads(i)
-		for j := range c.parts(members) {
+		f.Reads = c.inputNames(i)
+		for j := range c.inputColumns(members) {
 			f.Columns = append(f.Columns, t.Columns[j].Position)
 		}
 	}
-	if c.priced {
+	if c.reportsCosts {
 		cost := stream.Number(c.Blocks[i].Cost)
 		f.Cost = &cost
 	}
@@ -166,7 +166,7 @@ func (t *trial) selected(rank int, p pick) stream.Selected {
 
 // totalCost is what the selected cost together; nil where costs are not told.
 func (t *trial) totalCost(selected []stream.Selected) *stream.Number {
-	if !t.candidates.priced {
+	if !t.candidates.reportsCosts {
 		return nil
 	}
 	sum := stream.Number(0)

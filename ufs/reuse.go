@@ -13,7 +13,7 @@ import (
 func (p *pass) drawnBefore(ds *chunkio.Dataset) (*drawn, error) {
 	r, whole := p.g.run, p.g.profile
 	var err error
-	if p.opt.LeaveOut, err = p.g.decisions(ds); err != nil {
+	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
 		return nil, err
 	}
 	d := &drawn{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
@@ -62,7 +62,7 @@ func (r *run) reuse(d *drawn, wanted []bool) error {
 			kept, rows, m, r.Anchors.Placing, again)
 	}
 	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
-		if !r.profile.complete() {
+		if !r.profile.isComplete() {
 			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", comma(have), rows)
 		}
 		return d.sample.Short(d.profile.Rows)

@@ -24,7 +24,7 @@ func TestJoin(t *testing.T) {
 	c.add(0, a, aRows)
 	c.add(1, b, bRows)
 	// a rows 5 to 9, b rows 0 to 4 and 5 to 19, c whole; in the order a, b, c.
-	if o, got := c.firstOverlap(), c.covered(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
+	if o, got := c.firstOverlap(), c.coveredRanges(); o != nil || !slices.Equal(got, []stream.Range{{From: 5, To: 37}}) || len(c.files) != 3 {
 		t.Errorf("covered %v of %v, %v twice", got, c.files, o)
 	}
 	c.add(2, b, bRows)
@@ -34,7 +34,7 @@ func TestJoin(t *testing.T) {
 	copies := []stream.Input{file("x", "1", 10), file("copy of x", "1", 10)}
 	var within, apart coverage
 	within.add(0, copies, []stream.Range{{From: 0, To: 20}})
-	apart.paths = true
+	apart.pathsDiffer = true
 	apart.add(0, copies[:1], []stream.Range{{From: 0, To: 10}})
 	apart.add(1, copies[1:], []stream.Range{{From: 0, To: 10}})
 	if len(within.files) != 2 || within.firstOverlap() != nil || len(apart.files) != 2 || apart.firstOverlap() != nil {

@@ -26,7 +26,7 @@ type sampled struct {
 	*gatherer
 	file  *chunkio.StatsReader
 	kept  *rowsample.Source
-	whole *gathered // what the file says, of all rows
+	whole *bundle // what the file says, of all rows
 	opt   rowsample.Options
 }
 
@@ -40,7 +40,7 @@ func (k keptRows) Close() error { return k.file.Close() }
 
 // fromSample gathers from the rows that the statistics file keeps, which stays open as the
 // source of what comes back.
-func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
+func (g *gatherer) fromSample(ctx context.Context) (e *bundle, err error) {
 	file, err := g.openStats(ctx, g.Stats)
 	if err != nil {
 		return nil, err
@@ -65,13 +65,13 @@ func (g *gatherer) fromSample(ctx context.Context) (e *gathered, err error) {
 	if err != nil {
 		return nil, badSection(g.Stats, rowsSection, err)
 	}
-	if err := g.recorded(s.whole); err != nil {
+	if err := g.checkRecorded(s.whole); err != nil {
 		return nil, err
 	}
 	if err := s.settleSample(); err != nil {
 		return nil, err
 	}
-	if err := g.restrict(s.whole); err != nil {
+	if err := g.restrictColumns(s.whole); err != nil {
 		return nil, err
 	}
 	return s.gather(ctx)
@@ -89,7 +89,7 @@ func (r *run) keepsNone(kind string) error {
 
 // recordedSample takes over what the rows in the file were drawn with, and refuses a request for
 // something else. Any policy for missing values can be asked for: none has acted.
-func (r *run) recordedSample(e *gathered) (err error) {
+func (r *run) recordedSample(e *bundle) (err error) {
 	if recorded := e.options[optionSampleMissing]; r.asked.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
@@ -125,7 +125,7 @@ func (s *sampled) settleSample() error {
 			asked, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.whole.profile.Rows), s.whole.profile.Rows), s.Name, s.Sample)
 	}
 	want := min(cmp.Or(s.Sample, keeps), s.whole.profile.Rows)
-	switch complete := s.whole.complete(); {
+	switch complete := s.whole.isComplete(); {
 	case kept >= want:
 	case complete:
 		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(kept, want, s.Seed))
@@ -138,7 +138,7 @@ func (s *sampled) settleSample() error {
 }
 
 // gather makes the passes that gatherer.gather makes over data.
-func (s *sampled) gather(ctx context.Context) (*gathered, error) {
+func (s *sampled) gather(ctx context.Context) (*bundle, error) {
 	whole := s.whole
 	missing := 0
 	s.opt = rowsample.Options{
@@ -162,7 +162,7 @@ func (s *sampled) gather(ctx context.Context) (*gathered, error) {
 	var decided []stream.LeftOut
 	if s.policy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
 		s.opt.Missing = stream.MissingError
-		s.expect(1, plan)
+		s.expectPasses(1, plan)
 		e, err := s.accumulate(ctx, plan, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
@@ -173,7 +173,7 @@ func (s *sampled) gather(ctx context.Context) (*gathered, error) {
 		}
 		s.opt.Missing = s.policy()
 	}
-	s.expect(1, plan)
+	s.expectPasses(1, plan)
 	return s.accumulate(ctx, plan, decided)
 }
 
@@ -184,11 +184,11 @@ func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) 
 		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), Threads: s.Threads,
 		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
 	}
-	c, err := s.candidatesOf(shape.Columns, shape.LeftOut, false)
+	c, err := s.newCandidates(shape.Columns, shape.LeftOut, false)
 	if err != nil {
 		return Budget{}, err
 	}
-	s.wants(&shape, c)
+	s.addChoiceToShape(&shape, c)
 	if s.policy() != stream.MissingKeep {
 		missing = 0
 	}
@@ -199,8 +199,8 @@ func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) 
 func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
-	s.expect(2, plan)
-	if err := s.fold(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	s.expectPasses(2, plan)
+	if err := s.foldPass(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := s.uselessWithMissing(profile, s.opt.Columns)
@@ -219,12 +219,12 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 }
 
 // accumulate makes the pass whose result counts.
-func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*gathered, error) {
+func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*bundle, error) {
 	rows, whole := s.kept.With(s.opt), s.whole
-	e := &gathered{
+	e := &bundle{
 		columns: s.opt.Columns, places: whole.places, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
 		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
-		warnings: slices.Concat(whole.warnings, whole.gaps(s.Stats)),
+		warnings: slices.Concat(whole.warnings, whole.gapWarnings(s.Stats)),
 	}
 	d := len(e.columns)
 	e.facts = hygiene.New(d, s.Threads, false)
@@ -232,10 +232,10 @@ func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.
 	if plan.gram {
 		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room(), Busy: &s.Meter.Busy})
 		e.profile = &e.moments.Profile
-		err = s.fold(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
+		err = s.foldPass(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
 	} else {
 		e.profile = gram.NewProfile(d)
-		err = s.fold(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
+		err = s.foldPass(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
 	}
 	if err != nil {
 		return nil, plan.explain(err)

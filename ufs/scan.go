@@ -53,7 +53,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	}
 	defer func() { err = r.checkpoint.close(ctx, err) }()
 	if q.Profile == "" { // which has them
-		if err := r.settleCategories(ctx); err != nil {
+		if err := r.findCategories(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	if err := r.countAnchors(ctx); err != nil {
+	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
 	g := r.scanner(q.ProfileOnly, piece)
@@ -71,7 +71,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		}
 	}
 	if r.plan != nil {
-		if there, err := r.partThere(ctx, r.Output, g.from); there != nil || err != nil {
+		if there, err := r.partThere(ctx, r.Output, g.gatherKind); there != nil || err != nil {
 			return there, err
 		}
 	}
@@ -96,7 +96,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	}
 	done = e.summary(r.Spelling, r.Meter.Transfer().Since(fetched))
 	done.Path = place.Name(r.Output)
-	return done, r.checkpoint.at().Forget()
+	return done, r.checkpoint.resumeFolder().Forget()
 }
 
 // settleScan settles the request and refuses what cannot be right. r.Output is the file to write.
@@ -168,11 +168,11 @@ func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anc
 
 // scanner gathers what a scan writes.
 func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
-	g := &gatherer{run: r, from: method.FromGram, piece: piece, spread: true}
+	g := &gatherer{run: r, gatherKind: method.FromGram, piece: piece, takesSpread: true}
 	switch {
 	case profileOnly:
-		g.from, g.sample = method.FromProfile, r.samplesAnchors()
-		g.table = r.scale == gram.ScaleRank
+		g.gatherKind, g.takesSample = method.FromProfile, r.samplesAnchors()
+		g.takesRanks = r.scale == gram.ScaleRank
 		// A profile finds out what the policy will meet, so the policy must not act. But
 		// scaling and anchors come from the rows that it keeps.
 		// Of sparse rows zero and drop-row act as they are read.
@@ -181,18 +181,18 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 			r.Missing = missingMean
 		}
 	case r.From == method.FromGraph:
-		g.from = method.FromGraph
+		g.gatherKind = method.FromGraph
 	default:
-		g.sample = r.Takes.Sample
+		g.takesSample = r.Takes.Sample
 	}
-	g.plan = r.planScan(g.from, g.sample)
+	g.plan = r.planScan(g.gatherKind, g.takesSample)
 	return g
 }
 
 // lacking warns where the profile, whose file is called name, is not of all its own inputs, or not
 // of some of those that were scanned with it.
-func (e *gathered) lacking(scanned []stream.Input, name string) []stream.Text {
-	warnings := e.gaps(name)
+func (e *bundle) lacking(scanned []stream.Input, name string) []stream.Text {
+	warnings := e.gapWarnings(name)
 	for _, in := range scanned {
 		if !slices.ContainsFunc(e.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
 			warnings = append(warnings, stream.Textf("%s was made without %s", name, in.Path))

@@ -144,7 +144,7 @@ func (r *run) round() string {
 // needsRound says that shards cannot know by themselves what missing values mean for columns.
 func (g *gatherer) needsRound(err error) error {
 	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
-	if g.from == method.FromProfile {
+	if g.gatherKind == method.FromProfile {
 		remedy = oneRoundRemedy()
 	}
 	var at *stream.DataError
@@ -182,7 +182,7 @@ func (r *run) partOf(ds *chunkio.Dataset) *stream.Part {
 }
 
 // ofPlan makes sure that a profile is of all shards of the plan.
-func (r *run) ofPlan(profile *gathered, path string) error {
+func (r *run) ofPlan(profile *bundle, path string) error {
 	switch p := profile.part; {
 	case p == nil || p.Plan != r.plan.ID:
 		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.Name(r.Plan))

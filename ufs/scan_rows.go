@@ -85,7 +85,7 @@ func (r *run) sampleRows() string {
 }
 
 // asked are the options that e records, as the scan was asked for them.
-func (e *gathered) asked() map[string]string {
+func (e *bundle) asked() map[string]string {
 	policy, kept := e.options[optionSampleMissing]
 	if !kept {
 		return e.options
@@ -127,7 +127,7 @@ func (m *merger) warnApart() error {
 }
 
 // addRows merges the rows that profiles keep.
-func (e *gathered) addRows(o *gathered) error {
+func (e *bundle) addRows(o *bundle) error {
 	switch {
 	case (e.rows == nil) != (o.rows == nil):
 		return stream.Usagef("only one of them keeps rows; make both with the same {sample-rows}")
@@ -139,7 +139,7 @@ func (e *gathered) addRows(o *gathered) error {
 
 // sampleBytes bounds what the samples of rows of the sum hold, as far as the header tells and, where
 // it is not nil, one of the files. Rows that dropped out are counted as well.
-func (m *merger) sampleBytes(e *gathered) (bytes int64) {
+func (m *merger) sampleBytes(e *bundle) (bytes int64) {
 	var covered int64
 	for _, r := range m.coverage.runs {
 		covered += r.to - r.from

@@ -31,7 +31,7 @@ func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
 	if err := r.Single(r.Request.Options); err != nil {
 		return nil, err
 	}
-	return r.choose(ctx, func(g *gatherer, e *gathered, s *stream.Selection) error {
+	return r.choose(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
 		index, keep, err := g.selectWhole(ctx, e, s)
 		if g.Stability == 0 || err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 			return err
@@ -45,8 +45,8 @@ func (r *run) selectFeatures(ctx context.Context) (*stream.Selection, error) {
 
 // selectWhole selects from all rows. The statistics are used up, and given back in the end. It
 // returns which columns gathered are the features, and which of them were to be kept.
-func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selection) (index []int, keep []string, err error) {
-	t, err := g.evidence(e, s)
+func (g *gatherer) selectWhole(ctx context.Context, e *bundle, s *stream.Selection) (index []int, keep []string, err error) {
+	t, err := g.newTrial(e, s)
 	if err != nil {
 		return nil, nil, placed(err, e)
 	}
@@ -61,7 +61,7 @@ func (g *gatherer) selectWhole(ctx context.Context, e *gathered, s *stream.Selec
 
 // choose gathers, asks solve for what is wanted of it, and accounts for the run. The
 // selection comes with an error only where that is a *stream.UnconvergedError.
-func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stream.Selection) error) (s *stream.Selection, err error) {
+func (r *run) choose(ctx context.Context, solve func(*gatherer, *bundle, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
 	end, err := r.begin(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	}
 	kept := r.checkpoint
 	defer func() { err = kept.close(ctx, err) }()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
@@ -83,7 +83,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 		defer e.close()
 	}
 	if err != nil {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
 	r = g.run
 	var spooled int64
@@ -107,7 +107,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	tellFilled(r, filled)
 	solving := time.Now()
 	if err := decideBySurvey(ctx, g, e); err != nil {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
 	r = g.run
 	if r.why.Format != "" {
@@ -118,7 +118,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 	judgeSample(g, e, s)
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
-		return nil, r.blamed(err)
+		return nil, r.blameStats(err)
 	}
 	s.WhyK = r.whyK.Spell(r.Spelling)
 	s.Passes = e.passes
@@ -141,14 +141,14 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *gathered, *stre
 }
 
 // obtain makes the passes, or reads the statistics file.
-func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
+func (g *gatherer) obtain(ctx context.Context) (*bundle, error) {
 	if g.Stats != "" {
 		if g.From == method.FromRows {
 			return g.fromSample(ctx)
 		}
-		return g.fromStats(ctx)
+		return g.gatherFromStats(ctx)
 	}
-	if err := g.countAnchors(ctx); err != nil {
+	if err := g.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
 	return g.gather(ctx)
@@ -156,7 +156,7 @@ func (g *gatherer) obtain(ctx context.Context) (*gathered, error) {
 
 // record lists every setting that shapes the answer; the method's own come with its
 // ranking.
-func (r *run) record(e *gathered) map[string]any {
+func (r *run) record(e *bundle) map[string]any {
 	o := make(map[string]any)
 	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // beside scale
 	for option, value := range e.options {
@@ -199,7 +199,7 @@ func (r *run) record(e *gathered) map[string]any {
 }
 
 // placed names the input in a method's complaint about the data, or the statistics file.
-func placed(err error, e *gathered) error {
+func placed(err error, e *bundle) error {
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 && e.path == "" {
 		return err

@@ -34,7 +34,7 @@ type run struct {
 	sizes       bool           // path: what the rules say of the number of features, where that fits
 	autoSize    bool           // AutoK was not asked for: it holds as long as nothing is in its way
 	whyK        stream.Text    // the default number is taken, where the request names none
-	profile     *gathered      // --profile: what the whole input holds; or nil
+	profile     *bundle        // --profile: what the whole input holds; or nil
 	sampleBytes int64          // of the rows sampled in it
 	anchorRows  int            // of the file of anchors, found by countAnchors
 	anchorFile  []stream.Input // that file
@@ -119,7 +119,7 @@ func (q *Request) input() error {
 	if !slices.Contains(MissingPolicies(), q.Missing) {
 		return stream.Usagef("{missing} %s: want %s%s", q.Missing, strings.Join(MissingPolicies(), ", "), suggest.DidYouMean(q.Missing, MissingPolicies()))
 	}
-	return q.checkColumns()
+	return q.checkColumnOptions()
 }
 
 // noStats refuses statistics files among the inputs, and says what to do with them.
@@ -371,7 +371,7 @@ func (r *run) reading() chunkio.Options {
 		Target: r.readsTarget(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
-	r.readColumns(&opt)
+	r.addColumnOptions(&opt)
 	return opt
 }
 

@@ -105,8 +105,8 @@ func (r *run) sizedAnyway(d int) bool {
 // its evidence up.
 func (t *trial) sizeUp(ctx context.Context) error {
 	switch {
-	case t.AutoK || t.from.plan.sizes:
-	case t.sizes && t.from.sketch == nil: // of an estimate there are no rules
+	case t.AutoK || t.bundle.plan.sizes:
+	case t.sizes && t.bundle.sketch == nil: // of an estimate there are no rules
 		t.note("what the rules say of the number of features takes more memory than there is; {memory-limit} raises it")
 		return nil
 	default:
@@ -125,11 +125,11 @@ func (t *trial) sizeUp(ctx context.Context) error {
 		if err := choose(nil); err != nil {
 			return err
 		}
-	} else if err := t.track(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.last, Most: t.most, Rows: -1}, choose); err != nil {
+	} else if err := t.track(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}, choose); err != nil {
 		return err
 	}
-	if t.s.Size = size; t.AutoK {
-		t.s.Options["k"] = "auto"
+	if t.selection.Size = size; t.AutoK {
+		t.selection.Options["k"] = "auto"
 		t.K = t.autoMost(size)
 		if t.untilExplained() {
 			t.Variance = float64(size.Explained)
@@ -146,12 +146,12 @@ func (t *trial) untilExplained() bool {
 
 // autoMost is how many candidates {k} auto takes at most.
 func (t *trial) autoMost(size *stream.Size) int {
-	return min(max(size.Recommended, len(t.Keep)), t.candidates.open)
+	return min(max(size.Recommended, len(t.Keep)), t.candidates.choosable)
 }
 
 // sizeGroups says how many groups {k} auto takes, for a path by what the groups on it explain.
 func (t *trial) sizeGroups() {
-	size, selected := t.s.Size, t.s.Selected
+	size, selected := t.selection.Size, t.selection.Selected
 	if size == nil || t.Blocks == nil {
 		return
 	}

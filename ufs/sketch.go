@@ -169,7 +169,7 @@ func (g *gatherer) newWeights(m int) *gram.Sketch {
 
 // newSketch is the sketch of no rows of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
-	if g.from == method.FromGraph { // all that the plan leaves
+	if g.gatherKind == method.FromGraph { // all that the plan leaves
 		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.gone), 0)
 		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
 	}
@@ -181,13 +181,13 @@ func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
 }
 
 // readSketch reads the sketch of a file.
-func (e *gathered) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
+func (e *bundle) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
 	e.sketch = gram.NewSketch(len(e.columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
 	return readSection(r, sketchSection, e.sketch)
 }
 
 // sketchRows is the number of rows of the sketch in a file; 0 where it says none.
-func (e *gathered) sketchRows() int {
+func (e *bundle) sketchRows() int {
 	rows, err := strconv.Atoi(e.options[optionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
 		return 0
@@ -196,7 +196,7 @@ func (e *gathered) sketchRows() int {
 }
 
 // anchorCount is the number of anchors of the graph in a file; 0 where it says none.
-func (e *gathered) anchorCount() int {
+func (e *bundle) anchorCount() int {
 	m, err := strconv.Atoi(e.options["anchors"])
 	if err != nil {
 		return 0
@@ -205,7 +205,7 @@ func (e *gathered) anchorCount() int {
 }
 
 // recordedSketch settles the rows of the sketch by the file's.
-func (r *run) recordedSketch(seen *gathered) (int, error) {
+func (r *run) recordedSketch(seen *bundle) (int, error) {
 	rows := seen.sketchRows()
 	if rows == 0 {
 		return 0, chunkio.DamagedStats(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
@@ -218,7 +218,7 @@ func (r *run) recordedSketch(seen *gathered) (int, error) {
 }
 
 // readSketchedGraph reads the graph of a file, with the sketch of the weights.
-func (e *gathered) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
+func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
 	beside, err := e.graphBytes(file.Path(), threads, 0)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (e *gathered) readSketchedGraph(file *chunkio.StatsReader, threads int) err
 }
 
 // fromSketchedGraph is fromFile for a graph method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
+func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
 	rows, err := r.recordedSketch(seen)
 	if err != nil {
 		return nil, err
@@ -267,18 +267,18 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *gathered, shape
 		return nil, err
 	}
 	seen.plan.Sketch, seen.plan.iterations = int64(rows), cost.Iterations
-	if err := r.recorded(seen); err != nil {
+	if err := r.checkRecorded(seen); err != nil {
 		return nil, err
 	}
-	if err := r.recordedGraph(seen); err != nil {
+	if err := r.settleGraph(seen); err != nil {
 		return nil, err
 	}
-	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gapWarnings(r.Stats)...)
 	return seen, nil
 }
 
 // fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method.Shape) (*gathered, error) {
+func (r *run) fromSketch(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
 	rows, err := r.recordedSketch(seen)
 	if err != nil {
 		return nil, err
@@ -296,32 +296,32 @@ func (r *run) fromSketch(file *chunkio.StatsReader, seen *gathered, shape method
 		return nil, err
 	}
 	seen.plan.Sketch = int64(rows)
-	if err := r.recorded(seen); err != nil {
+	if err := r.checkRecorded(seen); err != nil {
 		return nil, err
 	}
-	seen.warnings = append(slices.Clone(seen.warnings), seen.gaps(r.Stats)...)
-	return seen, r.restrict(seen)
+	seen.warnings = append(slices.Clone(seen.warnings), seen.gapWarnings(r.Stats)...)
+	return seen, r.restrictColumns(seen)
 }
 
 // takeSketch makes the evidence of an estimate of the Gram matrix, with the rows where they may be
 // read again.
 func (t *trial) takeSketch() error {
-	m, err := t.from.sketch.Finish(t.from.profile, t.from.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
+	m, err := t.bundle.sketch.Finish(t.bundle.profile, t.bundle.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
 	if err != nil {
 		return err
 	}
-	if t.Std, err = gram.NewStandardizer(t.from.profile, t.from.columns, t.scale, t.Fill); err != nil {
+	if t.Std, err = gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill); err != nil {
 		return err
 	}
-	if t.from.wanted != nil {
-		m.Keep(t.from.wanted)
-		t.Std.Keep(t.from.wanted)
+	if t.bundle.wanted != nil {
+		m.Keep(t.bundle.wanted)
+		t.Std.Keep(t.bundle.wanted)
 	}
 	t.Gram, t.Reads = m, t.gatherer.Reads
 	if t.Reads > 1 {
-		t.Source, t.Memory = t.from.source, t.from.plan.Solver
+		t.Source, t.Memory = t.bundle.source, t.bundle.plan.Solver
 	}
-	t.features(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
+	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	return nil
 }
 
@@ -347,7 +347,7 @@ func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
 			e.HeldError = append(e.HeldError, stream.Number(v))
 		}
 		if n := len(e.HeldError); n > 0 {
-			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.s.Selected[n-1].Error))
+			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.selection.Selected[n-1].Error))
 		}
 	}
 	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, by, rests, left)

@@ -52,9 +52,9 @@ type half struct {
 // selectHalves asks the method for k features (where no share is to be explained) of half-samples,
 // each given by its shards. The features of these names are in from the start, where they vary in
 // the half.
-func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
+func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
 	out := make([]half, len(sets))
-	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.last, Most: g.most, Rows: -1}
+	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
 	err := g.track(p, func(func(Progress)) error {
 		for i, set := range sets {
 			err := ctx.Err()
@@ -70,7 +70,7 @@ func (g *gatherer) selectHalves(ctx context.Context, e *gathered, sets [][]int, 
 	return out, err
 }
 
-func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
+func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
 	moments, graph, err := e.hashed.sum(set)
 	if err != nil {
 		return half{}, e.plan.explain(err)
@@ -83,16 +83,16 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 			return half{}, err
 		}
 	}
-	t, err := g.take(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
+	t, err := g.newUnboundTrial(&own, &stream.Selection{Options: make(map[string]any), LeftOut: slices.Clone(leftOut)})
 	if err != nil {
 		return half{}, err
 	}
 	// What is constant in the half is no feature of it.
 	t.MinGain = 0 // as many as of the whole
-	if err := t.bind(leftOut, false); err != nil {
+	if err := t.bindChoice(leftOut, false); err != nil {
 		return half{}, err
 	}
-	if t.K = min(k, t.candidates.open); g.Variance > 0 {
+	if t.K = min(k, t.candidates.choosable); g.Variance > 0 {
 		t.K = 0
 	}
 	t.Keep = nil
@@ -123,7 +123,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *gathered, set []int, k int
 
 // agree says in s how well the selections from half-samples agree. index are the columns gathered
 // that are the features of s, ascending.
-func (g *gatherer) agree(ctx context.Context, e *gathered, s *stream.Selection, index []int, keep []string) error {
+func (g *gatherer) agree(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
 	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.hashed.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
 	if err != nil && ctx.Err() == nil {
 		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)

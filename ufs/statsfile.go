@@ -50,7 +50,7 @@ const (
 )
 
 // sections are the states of e that grow with the rows, by name.
-func (e *gathered) sections() []chunkio.Section {
+func (e *bundle) sections() []chunkio.Section {
 	var s []chunkio.Section
 	if e.moments != nil {
 		s = append(s, chunkio.Section{Name: momentsSection, Body: e.moments})
@@ -89,7 +89,7 @@ func (e *gathered) sections() []chunkio.Section {
 }
 
 // progress are the sections of a checkpoint: the profile too, where nothing else holds it.
-func (e *gathered) progress() []chunkio.Section {
+func (e *bundle) progress() []chunkio.Section {
 	if e.wide != nil { // which has the profile, and rows that the graph takes later
 		alone := *e
 		alone.graph = nil
@@ -104,7 +104,7 @@ func (e *gathered) progress() []chunkio.Section {
 
 // writeStats writes e as a statistics file. Its warnings keep the spelling of who gathers:
 // to a reader they are plain text.
-func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spelling) error {
+func (e *bundle) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	profile := e.profile
 	if e.raw != nil { // the moments have that of the scores
 		profile = e.raw
@@ -117,7 +117,7 @@ func (e *gathered) writeStats(ctx context.Context, path string, say stream.Spell
 }
 
 // header says what e holds.
-func (e *gathered) header(say stream.Spelling) chunkio.StatsHeader {
+func (e *bundle) header(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
 		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.decided),
 		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
@@ -168,8 +168,8 @@ func isKind(path, kind string) error {
 }
 
 // recordedIn is what the header of a statistics file says, without any statistics.
-func recordedIn(h chunkio.StatsHeader) *gathered {
-	return &gathered{
+func recordedIn(h chunkio.StatsHeader) *bundle {
+	return &bundle{
 		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
@@ -178,7 +178,7 @@ func recordedIn(h chunkio.StatsHeader) *gathered {
 // readStats reads as much of a statistics file as n says, and what is not there is an
 // error; a sample of rows is left to readSample. opt bounds all of it together.
 // shards is the number of hash shards whose statistics are read as well, or 0.
-func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*gathered, error) {
+func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards int) (*bundle, error) {
 	if err := isKind(r.Path(), r.Header.Kind); err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 }
 
 // readMoments reads the moments, within opt.Limit bytes together with those of the hash shards.
-func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+func (e *bundle) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
 	d, own := len(e.columns), opt
 	if shards > 0 {
 		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
@@ -233,7 +233,7 @@ func (e *gathered) readMoments(r *chunkio.StatsReader, opt gram.Options, shards 
 
 // readHashed reads the statistics of the hash shards, of which there are so many; opt.Limit is for
 // their moments and those of the whole, graph for the graphs.
-func (e *gathered) readHashed(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
+func (e *bundle) readHashed(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
 	if shards == 0 {
 		return nil
 	}
@@ -263,7 +263,7 @@ func shardsIn(r *chunkio.StatsReader) (int, error) {
 }
 
 // readGraph reads the moments and the graph, within opt.Limit bytes together.
-func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
+func (e *bundle) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
 	beside, err := e.graphBytes(r.Path(), opt.Threads, shards)
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func (e *gathered) readGraph(r *chunkio.StatsReader, opt gram.Options, shards in
 // graphBytes is what the graph in a file with e's header holds at most.
 //
 // With those of so many hash shards.
-func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
+func (e *bundle) graphBytes(path string, workers, shards int) (int64, error) {
 	m, err1 := strconv.ParseInt(e.options["anchors"], 10, 32)
 	k, err2 := strconv.ParseInt(e.options["neighbors"], 10, 32)
 	if err1 != nil || err2 != nil || k < 1 || k >= m {
@@ -299,7 +299,7 @@ func (e *gathered) graphBytes(path string, workers, shards int) (int64, error) {
 }
 
 // readSample reads the sample of rows of a file, if there is one, within so many bytes.
-func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
+func (e *bundle) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (e *gathered) readSample(r *chunkio.StatsReader, limit int64) error {
 
 // readRows reads the rows that a profile keeps for methods that iterate over them, if any, within
 // so many bytes together with its other sample.
-func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
+func (e *bundle) readRows(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(rowsSection) {
 		return nil
 	}
@@ -321,7 +321,7 @@ func (e *gathered) readRows(r *chunkio.StatsReader, limit int64) error {
 }
 
 // readSpread reads the histograms of a file, if it has any.
-func (e *gathered) readSpread(r *chunkio.StatsReader, threads int) error {
+func (e *bundle) readSpread(r *chunkio.StatsReader, threads int) error {
 	if !r.Has(spreadSection) {
 		return nil
 	}
@@ -330,7 +330,7 @@ func (e *gathered) readSpread(r *chunkio.StatsReader, threads int) error {
 }
 
 // readRanks reads the histograms for ranks of a profile, if it has any.
-func (e *gathered) readRanks(r *chunkio.StatsReader, threads int) error {
+func (e *bundle) readRanks(r *chunkio.StatsReader, threads int) error {
 	if !r.Has(ranksSection) {
 		return nil
 	}
@@ -363,7 +363,7 @@ func badSection(path, name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the section does; the file has all of it
 		err = errors.New("it ends early")
 	}
-	if explained(err) {
+	if isSelfExplanatory(err) {
 		return stream.Dataf(path, "section %q: %w", name, err)
 	}
 	return chunkio.DamagedStats(path, "section %q: %w", name, err)

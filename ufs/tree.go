@@ -63,7 +63,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 		return nil, err
 	}
 	defer end()
-	if err := r.settleCategories(ctx); err != nil {
+	if err := r.findCategories(ctx); err != nil {
 		return nil, err
 	}
 	e := new(method.Evidence)
@@ -104,7 +104,7 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 		// The distances between columns take the place of the Gram matrix; clusters are a few numbers a column.
 		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumn*int64(d))
 	}
-	found, err := (&gatherer{run: r, from: method.FromGram, plan: plan}).gather(ctx)
+	found, err := (&gatherer{run: r, gatherKind: method.FromGram, plan: plan}).gather(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,13 @@ func (r *run) judged() bool {
 
 // trustAligned puts into the selection how the method's choice compares with random ones by its own criterion.
 func trustAligned(t *trial, chance *stream.Chance) {
-	if chance == nil || t.many || t.unjudged || t.candidates.bound {
+	if chance == nil || t.many || t.unjudged || t.candidates.isConstrained {
 		return
 	}
-	if t.s.Trust == nil {
-		t.s.Trust = new(stream.Trust)
+	if t.selection.Trust == nil {
+		t.selection.Trust = new(stream.Trust)
 	}
-	if t.s.Trust.Choice = chance; !chance.Trusted {
+	if t.selection.Trust.Choice = chance; !chance.Trusted {
 		t.warn("the chosen features reach an alignment of %.2f with the clusters, and random ones %.2f (better than %s of them): the choice is no better than chance; do not rely on it, or choose {method} %s",
 			float64(chance.Value), float64(chance.Chance), share(float64(*chance.Beats)), methods.Fallback)
 	}
@@ -35,7 +35,7 @@ func trustAligned(t *trial, chance *stream.Chance) {
 // trustChoice compares the choice with chance, and warns where it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	// Random features are no measure of a choice that is bound to groups, costs or what may be chosen.
-	if !t.judged() || t.candidates.bound || t.Gram == nil || t.Gram.Held != nil {
+	if !t.judged() || t.candidates.isConstrained || t.Gram == nil || t.Gram.Held != nil {
 		return nil
 	}
 	c := subset.Choice{
@@ -59,16 +59,16 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	permuted, beaten := stream.Number(found.Permuted), stream.Number(found.Beaten)
 	// Greedy's choice of noise is better than random ones too, and what a choice explains of related columns
 	// may be no more than what most others do. It says nothing only where it is neither better nor of related ones.
-	faint := t.s.Worth != nil && t.s.Worth.Faint == len(order)
+	faint := t.selection.Worth != nil && t.selection.Worth.Faint == len(order)
 	chance := &stream.Chance{
 		Measure: "share of the sum of squares explained" + of,
 		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Beats: &beaten, Permuted: &permuted,
 		Trusted: (found.Better || found.Related) && !faint,
 	}
-	if t.s.Trust == nil {
-		t.s.Trust = new(stream.Trust)
+	if t.selection.Trust == nil {
+		t.selection.Trust = new(stream.Trust)
 	}
-	t.s.Trust.Choice = chance
+	t.selection.Trust.Choice = chance
 	if chance.Trusted {
 		return nil
 	}
@@ -88,11 +88,11 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 // warnWorse warns of a choice by a method that chooses for something else than reconstruction, where
 // random features explain more of all columns. The matrix has the columns names; chosen are of these.
 func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []int) error {
-	if t.Takes.Reconstructs || t.many || t.unjudged || t.from.sketch != nil {
+	if t.Takes.Reconstructs || t.many || t.unjudged || t.bundle.sketch != nil {
 		return nil
 	}
-	c := subset.Choice{Matrix: t.whole, Rows: t.from.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
-	for i := range t.whole.D {
+	c := subset.Choice{Matrix: t.explainGram, Rows: t.bundle.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}
+	for i := range t.explainGram.D {
 		c.Keys = append(c.Keys, splitmix.HashName(names(i)))
 	}
 	found, err := subset.CompareRandom(ctx, c)

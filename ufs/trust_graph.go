@@ -10,7 +10,7 @@ import (
 
 // judgeSample puts into s what a sample of the rows tells of dependence and clusters, if the run looked at one, and warns
 // if there is none that the method could go by.
-func judgeSample(g *gatherer, e *gathered, s *stream.Selection) {
+func judgeSample(g *gatherer, e *bundle, s *stream.Selection) {
 	if e.survey == nil {
 		return
 	}
@@ -46,7 +46,7 @@ func judgeSample(g *gatherer, e *gathered, s *stream.Selection) {
 
 // judgeGraph says in s what is known of the trust in the graph that e holds, or held, and warns
 // where there is none.
-func (g *gatherer) judgeGraph(e *gathered, s *stream.Selection) {
+func (g *gatherer) judgeGraph(e *bundle, s *stream.Selection) {
 	if e.graph == nil || g.From != method.FromGraph || e.graph.Trust() == (anchor.Trust{}) {
 		return
 	}

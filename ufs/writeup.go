@@ -14,7 +14,7 @@ import (
 
 // rank asks the method for its ranking and writes it up.
 func (t *trial) rank(ctx context.Context) error {
-	if err := t.keepPasses(ctx); err != nil {
+	if err := t.openPassCheckpoint(ctx); err != nil {
 		return err
 	}
 	var r *method.Ranking
@@ -25,7 +25,7 @@ func (t *trial) rank(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.from.passes += r.Passes
+	t.bundle.passes += r.Passes
 	return t.writeUp(ctx, r)
 }
 
@@ -62,7 +62,7 @@ func (t *trial) fits(r *method.Ranking) error {
 // writeUp puts the ranking into the selection. The error is a *stream.UnconvergedError
 // where the iteration did not end as it must.
 func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
-	s := t.s
+	s := t.selection
 	if s.K = t.K; s.K == 0 {
 		s.K = turns(r)
 	}
@@ -101,7 +101,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		if r.Scores != nil {
 			s.Scores = append(s.Scores, stream.Score{Name: c.Name, Score: stream.Number(r.Scores[j])})
 		}
-		s.Columns = append(s.Columns, t.report(j))
+		s.Columns = append(s.Columns, t.columnReport(j))
 	}
 	s.LowerIsBetter = r.LowerIsBetter
 	if err := t.explain(ctx, r, picks); err != nil {
@@ -111,7 +111,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 		return err
 	}
 	t.sizeGroups()
-	t.correlate(order)
+	t.recordCorrelations(order)
 	estimate := t.sayEstimated(order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
@@ -145,7 +145,7 @@ func (t *trial) ended(r *method.Ranking) error {
 	}
 	switch rose := r.Rose; {
 	case rose != nil:
-		t.s.Converged = false
+		t.selection.Converged = false
 		t.warn("the objective rose in iteration %d, from %v to %v, which it must not: do not trust the result", rose.Iteration, rose.From, rose.To)
 		return &stream.UnconvergedError{What: fmt.Sprintf("the objective rose in iteration %d", rose.Iteration)}
 	case r.Unsettled && t.RequireConverged:
@@ -157,7 +157,7 @@ func (t *trial) ended(r *method.Ranking) error {
 // explain fills in what the selection explains: as the method knows it, or from the Gram
 // matrix, if there is one.
 func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) error {
-	s := t.s
+	s := t.selection
 	if r.Error != nil {
 		for i := range s.Selected {
 			s.Selected[i].Error = stream.Number(r.Error[i])
@@ -167,12 +167,12 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) er
 		}
 		return nil
 	}
-	if t.whole == nil {
+	if t.explainGram == nil {
 		return nil
 	}
 	// Where the matrix is of some of the features only, the others are constant, and
 	// explain nothing.
-	among := t.among
+	among := t.explainFeatures
 	if among == nil {
 		among = make([]int, len(t.Columns))
 		for j := range among {
@@ -190,7 +190,7 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) er
 	if len(chosen) == 0 {
 		return nil
 	}
-	x, err := judge.Explain(ctx, t.whole, chosen, t.Threads)
+	x, err := judge.Explain(ctx, t.explainGram, chosen, t.Threads)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (t *trial) explain(ctx context.Context, r *method.Ranking, picks []pick) er
 
 // explained says of feature j what share of it is explained, and which is nearest.
 func (t *trial) explained(j int, share float64, nearest int) {
-	c := &t.s.Columns[j]
+	c := &t.selection.Columns[j]
 	c.Explained = stream.Number(share)
 	if nearest >= 0 {
 		c.Nearest = t.Columns[nearest].Name
