@@ -30,14 +30,14 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 		return stream.Usagef("{anchors-file} %s: %d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
 			place.Name(f.File), rows, f.Neighbors, f.Neighbors+1)
 	default:
-		r.anchorRows, r.anchorFile = int(min(rows, math.MaxInt32)), ds.Inputs()
+		r.anchorRows, r.anchorInputs = int(min(rows, math.MaxInt32)), ds.Inputs()
 	}
 	return nil
 }
 
 // readAnchorsFile reads the anchors from the input's columns, found by name. Missing entries are treated as in
 // the input.
-func (p *pass) readAnchorsFile(ctx context.Context, d *drawn, std *gram.Standardizer) (*anchor.Anchors, error) {
+func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Standardizer) (*anchor.Anchors, error) {
 	f := &p.g.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
@@ -45,7 +45,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *drawn, std *gram.Standard
 	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
 	src, err := openDataset(ctx, []string{f.File}, opt)
 	if err != nil {
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(err))
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(err))
 	}
 	defer src.Close()
 	if opt.Sparse == "" {
@@ -72,9 +72,9 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *drawn, std *gram.Standard
 	if err := checkSameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
-	a, err := anchor.Given(ctx, p.source(src), p.g.anchorRows, std)
+	a, err := anchor.Given(ctx, p.readableRows(src), p.g.anchorRows, std)
 	if err != nil { // report an error in the anchors whatever its text says about distances: no row was read yet
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.explain(placed(err, &bundle{path: place.Name(f.File)})))
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(placed(err, &bundle{path: place.Name(f.File)})))
 	}
 	return a, nil
 }

@@ -51,7 +51,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	}
 	err = a.runWithinLimits(ctx, func(q *Request, opt chunkio.ApplyOptions) error {
 		opt.Form = form
-		return q.track(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
+		return q.trackProgress(Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Inputs, a.Output, opt)
 			return asInterrupted(err)
 		})
@@ -94,7 +94,7 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*Request,
 	if err := checkTempFolder(q.TempDir); err != nil {
 		return err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*Request,
 	opt := chunkio.ApplyOptions{
 		Also: a.Also, Where: a.Where, Sparse: sparse, Union: q.UnionByName, Times: q.Times, Indicators: q.MissingIndicators, Categories: q.parseCategories(), Threads: q.Threads,
 		Memory: max(q.Memory-programBytes, 1), Meter: q.Meter, Anonymous: a.Anonymous, Allow: a.Allow, Texts: q.Texts, TableVersion: a.Version, TableAsOf: a.AsOf,
-		Spool: q.scratch(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
+		Spool: q.scratchOptions(), Stdin: a.Stdin, Note: a.Note, Maker: Release,
 	}
 	chosen := slices.Clone(a.Selection.Selected)
 	slices.SortStableFunc(chosen, func(f, g stream.Selected) int { return cmp.Compare(f.Rank, g.Rank) })
@@ -125,5 +125,5 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*Request,
 			}
 		}
 	}
-	return q.wholeLimit(write(&q, opt))
+	return q.errForLimit(write(&q, opt))
 }

@@ -217,7 +217,7 @@ func (c *candidates) checkFeasible(r *run) error {
 
 func (c *candidates) checkCount(k int, leftOut []stream.LeftOut) error {
 	if !c.isConstrained || k <= c.choosable {
-		return atMost(k, c.choosable, leftOut)
+		return checkAtMost(k, c.choosable, leftOut)
 	}
 	forbidden := ""
 	if n := len(c.Forbid); n > 0 {

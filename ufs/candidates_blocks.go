@@ -54,14 +54,14 @@ func (r *run) applyGroups(c *candidates, leftOut []stream.LeftOut, strict bool) 
 			return err
 		}
 	}
-	groupOf := r.groups.nameOf
-	if r.groups.listed != nil {
-		groupOf = func(name string) string { return r.groups.listed[name] }
+	groupOf := r.grouping.groupName
+	if r.grouping.groupByColumn != nil {
+		groupOf = func(name string) string { return r.grouping.groupByColumn[name] }
 	}
 	var names []string             // of the groups
 	number := make(map[string]int) // index into names
 	groups := make([]int, len(c.Blocks))
-	hasGroups := r.groups.listed != nil
+	hasGroups := r.grouping.groupByColumn != nil
 	for i, b := range c.Blocks {
 		name := groupOf(b.Name)
 		if groups[i] = -1; name == "" {
@@ -116,15 +116,15 @@ func (c *candidates) joinGroups(groups []int, names []string) {
 }
 
 func (r *run) checkGroupColumns(c *candidates, leftOut []stream.LeftOut) error {
-	found := make(map[string]bool, len(r.groups.order))
+	found := make(map[string]bool, len(r.grouping.columnOrder))
 	for _, b := range c.Blocks {
-		if _, listed := r.groups.listed[b.Name]; listed {
+		if _, listed := r.grouping.groupByColumn[b.Name]; listed {
 			found[b.Name] = true
 		}
 	}
-	for _, name := range r.groups.order {
+	for _, name := range r.grouping.columnOrder {
 		if !found[name] && !isLeftOut(name, leftOut) {
-			return stream.Usagef("{groups}: group %s has the column %q, and the input has none%s", r.groups.listed[name], name, suggest.DidYouMean(name, c.names()))
+			return stream.Usagef("{groups}: group %s has the column %q, and the input has none%s", r.grouping.groupByColumn[name], name, suggest.DidYouMean(name, c.names()))
 		}
 	}
 	return nil
@@ -137,11 +137,11 @@ func isLeftOut(name string, leftOut []stream.LeftOut) bool {
 // applyCosts sets the cost of each block: the given cost of the group or column, else the sum over its columns,
 // each 1 unless given.
 func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) error {
-	found := make(map[string]bool, len(r.prices.costs))
+	found := make(map[string]bool, len(r.pricing.costs))
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
 		for _, part := range c.inputColumns(b.Members) {
-			cost, said := r.prices.costs[part]
+			cost, said := r.pricing.costs[part]
 			if said {
 				found[part] = true
 			} else {
@@ -149,14 +149,14 @@ func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) e
 			}
 			b.Cost += cost
 		}
-		if cost, said := r.prices.costs[b.Name]; said {
+		if cost, said := r.pricing.costs[b.Name]; said {
 			b.Cost, found[b.Name] = cost, true
 		}
 	}
 	if !strict {
 		return nil
 	}
-	for _, name := range sortedKeys(r.prices.costs) {
+	for _, name := range sortedKeys(r.pricing.costs) {
 		if found[name] || isLeftOut(name, leftOut) {
 			continue
 		}

@@ -48,16 +48,16 @@ func (r *run) findCategories(ctx context.Context) error {
 	slices.SortFunc(opt.Categories, func(a, b chunkio.Category) int { return strings.Compare(a.Column, b.Column) })
 	ds, err := chunkio.Open(ctx, r.Inputs, opt)
 	if err != nil {
-		return r.wholeLimit(err)
+		return r.errForLimit(err)
 	}
 	defer ds.Close()
 	var found []chunkio.Category
-	err = r.track(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+	err = r.trackProgress(Progress{What: "categories", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 		found, err = ds.Categories(ctx, columns, mostCategories)
 		return err
 	})
 	if err != nil {
-		return r.wholeLimit(err)
+		return r.errForLimit(err)
 	}
 	values := make(map[string][]string, len(found))
 	for _, c := range found {
@@ -68,8 +68,8 @@ func (r *run) findCategories(ctx context.Context) error {
 	}
 	text, err := json.Marshal(values)
 	r.categories = string(text)
-	if r.plain != nil {
-		r.plain.categories = r.categories
+	if r.fallback != nil {
+		r.fallback.categories = r.categories
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	if err := c.q.limits(); err != nil {
 		return nil, err
 	}
-	end, err := c.q.begin(ctx)
+	end, err := c.q.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	if err != nil {
 		return nil, placed(err, e)
 	}
-	for _, w := range spelled(e.warnings, c.Spelling) {
+	for _, w := range spellAll(e.warnings, c.Spelling) {
 		if !slices.Contains(c.verdict.Warnings, w) {
 			c.verdict.Warnings = append(c.verdict.Warnings, w)
 		}
@@ -107,16 +107,16 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 // excludeSuspects leaves out suspicious columns if the selection was made without them, except its own
 // features.
 func (c *checker) excludeSuspects(g *gatherer, e *bundle, s *stream.Selection) error {
-	if !g.excludes() {
+	if !g.excludesSuspects() {
 		return nil
 	}
-	if err := g.tidy(e, s); err != nil {
+	if err := g.handleSuspects(e, s); err != nil {
 		return err
 	}
 	for _, name := range featureNames(c.Selection) {
 		j := slices.IndexFunc(e.columns, func(col stream.Column) bool { return col.Name == name })
-		if j >= 0 && e.wanted != nil {
-			e.wanted[j] = true
+		if j >= 0 && e.takesPart != nil {
+			e.takesPart[j] = true
 		}
 	}
 	return nil

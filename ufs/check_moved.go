@@ -49,8 +49,8 @@ func (c *checker) findMoved(before, now *checkedData) {
 		shift, ratio := (now.t.mean[k]-was.mean)/was.std, wider*wider
 		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalIndex(shift, ratio))
 		free := 2.0 // a mean and a variance
-		if before != nil && before.e.spread != nil && now.e.spread != nil {
-			psi := before.e.spread.PSI(before.t.index[before.index[name]], now.e.spread, now.t.index[k])
+		if before != nil && before.e.histograms != nil && now.e.histograms != nil {
+			psi := before.e.histograms.PSI(before.t.index[before.index[name]], now.e.histograms, now.t.index[k])
 			m.PSI, m.Groups = stream.Number(psi.Value), psi.Groups
 			free = float64(psi.Groups - 1)
 		}

@@ -66,8 +66,8 @@ func (q *Request) checkpointFolder() string {
 // openCheckpoint opens the folder that the request names, and prepares for openAutoCheckpoint.
 func (r *run) openCheckpoint() error {
 	r.checkpoint = new(checkpoint)
-	if r.plain != nil {
-		r.plain.checkpoint = r.checkpoint
+	if r.fallback != nil {
+		r.fallback.checkpoint = r.checkpoint
 	}
 	path := r.namedCheckpoint()
 	if path == "" {
@@ -115,7 +115,7 @@ func (r *run) openAutoCheckpoint(ds *chunkio.Dataset, b Budget) error {
 // predictDuration estimates the duration of the run by the model of one machine, with as many iterations over
 // rows as there may be, but without iterations over statistics.
 func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
-	j := r.job(ds)
+	j := r.scaleJob(ds)
 	if j.Rows < 0 {
 		return 0
 	}

@@ -50,7 +50,7 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 	if err != nil {
 		return err
 	}
-	if p.g.plain != nil { // plain may have taken this run's place
+	if p.g.fallback != nil { // plain may have taken this run's place
 		p.g.states, err = folder.Own(ctx, "gathering", id)
 	} else {
 		p.g.states, err = folder.Run(ctx, "gathering", id)
@@ -60,13 +60,13 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 
 // statisticsIdentity collects everything that shapes the statistics.
 func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) {
-	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorFile), Columns: ds.Columns(), Options: p.g.shape(), Facts: map[string]string{}}
+	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorInputs), Columns: ds.Columns(), Options: p.g.statisticsShape(), Facts: map[string]string{}}
 	switch {
 	case p.g.gatherKind == method.FromGram && p.g.takesSample:
 		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.g.run, len(ds.Columns())))
 		id.Options["seed"] = strconv.FormatUint(p.g.Seed, 10)
 	case p.g.gatherKind == method.FromGraph || p.g.takesSample:
-		p.g.graphShape(id.Options)
+		p.g.addGraphShape(id.Options)
 	}
 	if p.g.keepRows > 0 {
 		p.g.sampleShape(id.Options)
@@ -122,7 +122,7 @@ type passSetup struct {
 // periodically, at the end, and when it is interrupted.
 func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
 	if p.g.states == nil {
-		return p.g.foldPass(ctx, p.source(ds), s.title, s.fold, adders...)
+		return p.g.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
 	}
 	next, done, err := p.restorePass(ctx, s)
 	if done || err != nil {
@@ -140,7 +140,7 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 		}
 		return save(false)
 	}
-	switch err := p.g.foldPass(ctx, p.source(ds), s.title, s.fold, adders...); {
+	switch err := p.g.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...); {
 	case err == nil && (s.alwaysSave || p.g.states.Due()):
 		return save(true)
 	case err != nil && ctx.Err() != nil && next > 0:

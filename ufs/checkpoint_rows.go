@@ -21,13 +21,13 @@ func (r *run) rowScratchOptions() scratch.Options {
 	if r.savesIterations() {
 		return checkpointScratch(r, r.namedCheckpoint())
 	}
-	opt := r.scratch()
+	opt := r.scratchOptions()
 	opt.Remedy = stream.Textf("free some space, choose another {temp-dir}%v", fewerRowsRemedy(r))
 	return opt
 }
 
 func checkpointScratch(r *run, folder string) scratch.Options {
-	opt := r.scratch()
+	opt := r.scratchOptions()
 	opt.Dir, opt.There = folder, resume.Bytes(folder)
 	opt.Remedy = stream.Textf("free some space, choose another {checkpoint} folder%v", fewerRowsRemedy(r))
 	return opt
@@ -99,7 +99,7 @@ func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume
 		opt = checkpointScratch(t.run, t.checkpoint.resumeFolder().Path())
 	}
 	if unasked {
-		need += plan.rewritten
+		need += plan.rewrittenScratch
 	}
 	t.scratch = scratch.New(opt).Under(ctx)
 	err := t.scratch.Reserve(need)

@@ -39,7 +39,7 @@ func (t *trial) openPassCheckpoint(ctx context.Context) error {
 // selectionIdentity collects everything that shapes the method's intermediate results, down to the last bit:
 // memory and threads determine how many features it reads at a time.
 func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
-	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.inputs, t.anchorFile), Columns: t.Columns, Options: map[string]string{
+	id := resume.Identity{What: what, Inputs: slices.Concat(t.bundle.inputs, t.anchorInputs), Columns: t.Columns, Options: map[string]string{
 		"method": t.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Memory, 10),
 	}}
 	for option, value := range t.selection.Options {

@@ -53,20 +53,20 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	if err := checkTempFolder(q.TempDir); err != nil {
 		return report, err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return report, err
 	}
 	defer end()
-	err = q.track(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
+	err = q.trackProgress(Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(Progress)) (err error) {
 		report, err = chunkio.Convert(ctx, c.Inputs, c.Output, chunkio.ApplyOptions{
 			Where: c.Where, Union: c.Union, Threads: q.Threads, Memory: max(q.Memory-programBytes, 1), Meter: q.Meter,
 			Anonymous: c.Anonymous, Allow: c.Allow, Texts: c.Texts, TableVersion: c.Version, TableAsOf: c.AsOf,
-			Spool: q.scratch(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
+			Spool: q.scratchOptions(), Stdin: c.Stdin, Note: c.Note, Maker: Release,
 		})
 		return asInterrupted(err)
 	})
-	return report, q.wholeLimit(err)
+	return report, q.errForLimit(err)
 }
 
 func checkDataOutput(verb, output string) error {

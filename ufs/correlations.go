@@ -56,7 +56,7 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	if err := q.limits(); err != nil {
 		return err
 	}
-	end, err := q.begin(ctx)
+	end, err := q.applyLimits(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	if selection != nil {
 		e.leaveOutColumns(selection.LeftOut)
 	} else {
-		tellFilled(g.run, listFilled(g.run, e))
+		noteFilled(g.run, listFilled(g.run, e))
 	}
 	solving := time.Now()
 	c, err := g.newCorrelations(e)
@@ -99,7 +99,7 @@ func (e *bundle) leaveOutColumns(list []stream.LeftOut) {
 	}
 	for j, c := range e.columns {
 		if reason, out := why[c.Name]; out {
-			e.drop(j)
+			e.dropColumn(j)
 			e.leftOut = append(e.leftOut, c.LeftOut(reason))
 		}
 	}
@@ -122,7 +122,7 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 		if err := r.findCategories(ctx); err != nil {
 			return nil, nil, err
 		}
-		r.unjudged = true
+		r.skipsTrust = true
 		g := &gatherer{run: r, gatherKind: method.FromGram}
 		g.plan = func(ds *chunkio.Dataset) (Budget, error) {
 			d := len(ds.Columns())
@@ -132,7 +132,7 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 			}
 			more := r.rankBytes(ds, d)
 			b, err := r.planPass(ds, r.gramBytes(ds)+more, solver)
-			b.spread = more
+			b.sideStatistics = more
 			return b, err
 		}
 		e, err := g.obtain(ctx)
@@ -158,7 +158,7 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 	if err != nil {
 		return nil, nil, err
 	}
-	r.unjudged = true
+	r.skipsTrust = true
 	g := &gatherer{run: r, gatherKind: method.FromGram}
 	e, err := g.gatherFromFile(file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
@@ -172,7 +172,7 @@ func (g *gatherer) newCorrelations(e *bundle) (*correlations, error) {
 	if g.scale != gram.ScaleRank {
 		g.Scale, g.scale = gram.ScaleStandard.String(), gram.ScaleStandard
 	}
-	s := &stream.Selection{LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, g.Spelling)...)}
+	s := &stream.Selection{LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spellAll(e.warnings, g.Spelling)...)}
 	t, err := g.newUnboundTrial(e, s)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 		return nil, err
 	}
 	before := e.q.Meter.Transfer()
-	end, err := e.q.begin(ctx)
+	end, err := e.q.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 // columns.
 func (e *evaluator) selectionBytes() (bytes int64) {
 	for i := range e.Selections {
-		bytes += profileColumn * int64(len(e.Selections[i].Columns))
+		bytes += profileColumnBytes * int64(len(e.Selections[i].Columns))
 	}
 	return bytes
 }

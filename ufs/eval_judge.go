@@ -56,7 +56,7 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 		}
 	}
 	team := kernel.NewTeam(e.q.Threads)
-	err = e.q.track(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(Progress)) error {
+	err = e.q.trackProgress(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(Progress)) error {
 		return e.measureRankings(ctx, team, rankings)
 	})
 	if err != nil {
@@ -151,7 +151,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 	} else {
 		p.What = "k-means, " + rankings[0].name
 	}
-	err = e.q.track(p, func(next func(Progress)) error {
+	err = e.q.trackProgress(p, func(next func(Progress)) error {
 		run := func(matrixOf func(int) kernel.Matrix[float64]) error {
 			s, err := judge.Trials(ctx, e.table.Classes, matrixOf, opt)
 			scores = append(scores, s)
@@ -216,7 +216,7 @@ func addScaled(sum, x []float64, n int) {
 
 // blameInput names the input in an error about its data.
 func (e *evaluator) blameInput(err error) error {
-	path := paths(e.inputs)[0]
+	path := inputPaths(e.inputs)[0]
 	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {
 		bad := stream.Dataf(path, "k-means on these values: %w", err)
 		if e.Scale == "" && !errors.Is(err, cluster.ErrNoDirection) {

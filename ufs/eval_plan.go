@@ -96,7 +96,7 @@ func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) er
 func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
 	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {
-		return e.q.wholeLimit(err)
+		return e.q.errForLimit(err)
 	}
 	share := *m
 	if m.What == judge.AllRows {
@@ -104,5 +104,5 @@ func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	} else {
 		share.Need = 4 * m.Need
 	}
-	return e.q.wholeLimit(&share)
+	return e.q.errForLimit(&share)
 }

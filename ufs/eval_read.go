@@ -16,7 +16,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
 		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
 		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
-		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratch(), Note: e.Note,
+		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratchOptions(), Note: e.Note,
 	}
 	e.q.addColumnOptions(&opt)
 	for _, s := range e.Selections {
@@ -51,7 +51,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 		}
 	}
 	e.table = judge.NewTable(len(e.columns), rows, e.q.Threads, e.q.Memory-programBytes-opt.Memory)
-	err = e.q.track(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+	err = e.q.trackProgress(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
 	})
 	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
@@ -93,7 +93,7 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 		}
 	}
 	if err != nil {
-		return nil, e.q.wholeLimit(err)
+		return nil, e.q.errForLimit(err)
 	}
 	e.warnings = append(e.warnings, ds.FileWarnings()...)
 	if err = e.chooseColumns(ds); err == nil {
@@ -117,7 +117,7 @@ const fewRows = 2
 
 // countClasses counts the rows of each class among the rows read, and settles the number of clusters.
 func (e *evaluator) countClasses(names []string) error {
-	path := paths(e.inputs)[0]
+	path := inputPaths(e.inputs)[0]
 	if e.usedRows == 0 {
 		if n := e.table.Unlabelled; n > 0 {
 			err := stream.Dataf(path, "{label} %s is null in every row judged", e.Label)

@@ -83,7 +83,7 @@ func (e *evaluator) newReport() *stream.Evaluation {
 		Missing: e.policyName, Seed: e.q.Seed, Version: Release,
 		Rows: e.rows, RowsUsed: int64(e.usedRows), Unlabelled: e.unlabelled, Sampled: e.Sample > 0 && e.rows > e.Sample,
 		Features: len(e.columns), Inputs: e.inputs, Classes: e.classes, ClassRows: e.classRows,
-		Warnings: append([]string{}, spelled(e.warnings, e.Spelling)...), Timing: e.timing,
+		Warnings: append([]string{}, spellAll(e.warnings, e.Spelling)...), Timing: e.timing,
 	}
 	if e.Label != "" {
 		r.Protocol, r.Runs, r.Restarts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Clusters, e.Spherical

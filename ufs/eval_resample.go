@@ -47,7 +47,7 @@ func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows
 	opt := r.reading()
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
-		return r.leastMemory(ctx, r.Inputs, opt, r.planSelection, err)
+		return r.errLeastMemory(ctx, r.Inputs, opt, r.planSelection, err)
 	}
 	defer ds.Close()
 	budget, err := r.planSelection(ds)
@@ -220,7 +220,7 @@ func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, row
 	if err != nil {
 		return nil, err
 	}
-	r.unjudged = true
+	r.skipsTrust = true
 	out, err := r.selectFeatures(ctx)
 	if out == nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	if err := t.bindChoice(s.LeftOut, true); err != nil {
 		return nil, errors.Join(err, t.close(s))
 	}
-	if t.sizes && t.Budget > 0 && t.Priced() {
+	if t.reportsSizes && t.Budget > 0 && t.Priced() {
 		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {budget} out, as the path says what they cost together, or select with each {k}"), t.close(s))
 	}
 	if t.K = g.K; t.K == 0 && !g.Takes.Nested && !g.AutoK {
@@ -73,7 +73,7 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 	t := &trial{gatherer: g, bundle: e, selection: s, Evidence: &method.Evidence{
 		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
 		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
-		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.solves,
+		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.parallelSettings,
 		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},
 	}}
 	var err error
@@ -84,7 +84,7 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 		err = t.takeRows()
 	case e.sketch != nil:
 		err = t.takeSketch()
-	case e.moments != nil || e.wide != nil:
+	case e.moments != nil || e.factor != nil:
 		err = t.takeGram()
 	default:
 		err = t.takeProfile()
@@ -98,7 +98,7 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 
 // setFeatures settles which columns take part.
 func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
-	if raw := t.bundle.raw; raw != nil { // reports are about the values, not about their scores
+	if raw := t.bundle.rawProfile; raw != nil { // reports are about the values, not about their scores
 		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
 		for k, j := range index {
 			mean[k], std[k] = raw.Spread(j, t.Fill)
@@ -120,12 +120,12 @@ func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, le
 }
 
 func (t *trial) takeGram() error {
-	m, err := t.bundle.finish(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
+	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: t.scale, Fill: t.Fill, Centred: t.Takes.Sample})
 	if err != nil {
 		return err
 	}
-	if t.bundle.wanted != nil {
-		m.Keep(t.bundle.wanted)
+	if t.bundle.takesPart != nil {
+		m.Keep(t.bundle.takesPart)
 	}
 	if t.Fill == gram.FillPairwise {
 		c, err := linalg.Clip(kernel.NewTeam(t.Threads), kernel.RowMajor(m.Sym, m.D, m.D, m.D))
@@ -161,15 +161,15 @@ func (t *trial) takeProfile() error {
 	if err != nil {
 		return err
 	}
-	if t.bundle.wanted != nil {
-		std.Keep(t.bundle.wanted)
+	if t.bundle.takesPart != nil {
+		std.Keep(t.bundle.takesPart)
 	}
 	t.Std = std
 	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	switch {
 	case t.Takes.Sample:
 		takeSurvey(t)
-		thin := t.bundle.thin
+		thin := t.bundle.thinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
 	case t.From == method.FromGram:
 		t.Source, t.Memory = t.bundle.source, t.bundle.plan.Solver
@@ -179,7 +179,7 @@ func (t *trial) takeProfile() error {
 
 func (t *trial) takeGraph() error {
 	// The graph applies the scaling of its distances; XᵀLX does not depend on a shift.
-	m, err := t.bundle.finish(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
+	m, err := t.bundle.finishGram(gram.FinishOptions{Scale: gram.ScaleCenter, Fill: t.Fill, Plain: true})
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (t *trial) takeGraph() error {
 	if g.G.Absent() {
 		t.explainGram, t.Source, t.Memory = nil, t.bundle.source, t.bundle.plan.Solver
 		if g.Columns != nil { // the plan did not know their size
-			t.Memory += t.bundle.plan.thin - g.Columns.Bytes()
+			t.Memory += t.bundle.plan.thinColumnBytes - g.Columns.Bytes()
 		}
 	}
 	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
@@ -247,12 +247,12 @@ func (t *trial) takeRows() error {
 	if t.Gram, err = t.scaledGram(std); err != nil {
 		return err
 	}
-	if t.Gram != nil && len(e.columns) <= mostExplained {
+	if t.Gram != nil && len(e.columns) <= maxExplained {
 		t.explainGram = &t.Gram.Matrix
 	} else {
-		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), mostExplained)
+		t.note("%d features are too many to say what the selection explains: that takes a Gram matrix, up to %d", len(t.Columns), maxExplained)
 	}
-	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packing, stream.InMemory{}
+	t.Source, t.Memory, t.Scratch = t.rowSource(e.source), e.plan.Solver-e.plan.packingBytes, stream.InMemory{}
 	t.Release = e.source.Close
 	return nil
 }
@@ -384,7 +384,7 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		show()
 	}
 	if err = placed(err, t.bundle); err != nil && t.bundle.source != nil {
-		err = t.bundle.plan.explain(err)
+		err = t.bundle.plan.errForLimit(err)
 	}
 	return err
 }

@@ -2,7 +2,7 @@ package ufs
 
 // WithHeaderOf is m where at most so many bytes of a header are possible.
 func (m MergeRequest) WithHeaderOf(most int) MergeRequest {
-	m.mostHeader = most
+	m.maxHeader = most
 	return m
 }
 

@@ -37,7 +37,7 @@ func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
 		restore()
 		return nil, retryErr
 	}
-	r.note("%d features: %v", DefaultK, r.whyK)
+	r.note("%d features: %v", DefaultK, r.sizeReason)
 	return e, nil
 }
 
@@ -88,12 +88,12 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	}
 	d := len(seen.columns)
 	sizes := r.sizedAnyway(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
-	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.sizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
+	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.reportsSizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.ranked() { // the file's profile is of the values; the profile of the scores comes with the moments
+	if from == method.FromProfile && seen.isRanked() { // the file's profile is of the values; the profile of the scores comes with the moments
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)
@@ -112,8 +112,8 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 			return nil, err
 		}
 	}
-	e.columns, e.leftOut, e.places = seen.columns, seen.leftOut, seen.places
-	e.plan.iterations, e.plan.sizes = cost.Iterations, sizes
+	e.columns, e.leftOut, e.positionCount = seen.columns, seen.leftOut, seen.positionCount
+	e.plan.iterations, e.plan.hasSizeRules = cost.Iterations, sizes
 	if err := r.checkRecorded(e); err != nil {
 		return nil, err
 	}
@@ -137,9 +137,9 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 	if err := e.readSample(file, limit); err != nil {
 		return err
 	}
-	if seed := e.sample.Seed(); r.asked.Seed != 0 && r.asked.Seed != seed {
-		r.plain = nil // another method would not be what the seed is given for
-		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.asked.Seed, r.Stats, seed)
+	if seed := e.sample.Seed(); r.original.Seed != 0 && r.original.Seed != seed {
+		r.fallback = nil // another method would not be what the seed is given for
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.original.Seed, r.Stats, seed)
 	}
 	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
 		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.GraphRows, r.Stats, comma(int64(kept)))
@@ -151,7 +151,7 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 // checkSurveyMemory refuses a file whose moments, together with a survey of its sample of rows, exceed the
 // limit.
 func checkSurveyMemory(r *run, e *bundle, shape method.Shape) error {
-	shape.Sample = rowsToLookAt(r, e.sample)
+	shape.Sample = surveyedRows(r, e.sample)
 	if n := e.sample.Len(); e.options["sparse"] != "" && n > 0 {
 		shape.Sparse, shape.RowEntries = true, (e.sample.Entries()+int64(n)-1)/int64(n)
 	}
@@ -226,7 +226,7 @@ func (r *run) checkRecorded(e *bundle) error {
 		}
 		return stream.Usagef("{label} %s: %s records no such column%s", r.Label, r.Stats, suggest.DidYouMean(r.Label, slices.Concat(leftOut, names)))
 	}
-	wanted := r.shape()
+	wanted := r.statisticsShape()
 	for _, option := range append([]string{"weight", "sparse", "where", "rows"}, columnOptionNames()...) {
 		if wanted[option] != "" && wanted[option] != e.options[option] {
 			recorded := stream.PlainText("without it")
@@ -236,7 +236,7 @@ func (r *run) checkRecorded(e *bundle) error {
 			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), wanted[option], r.Stats, recorded)
 		}
 	}
-	if err := r.recordedRank(e); err != nil {
+	if err := r.settleRank(e); err != nil {
 		return err
 	}
 	if r.SkipBad {
@@ -251,7 +251,7 @@ func (r *run) checkRecorded(e *bundle) error {
 // settleMissing settles the missing policy. Policies that keep missing entries can be exchanged afterwards; the
 // other policies acted while the file was made. If nothing is missing, all agree.
 func (r *run) settleMissing(e *bundle) error {
-	recorded, asked := e.options["missing"], r.asked.Missing
+	recorded, asked := e.options["missing"], r.original.Missing
 	if asked == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
@@ -259,7 +259,7 @@ func (r *run) settleMissing(e *bundle) error {
 		}
 		return nil
 	}
-	if e.ranked() && e.hasMissing() && (asked == missingZero) != (recorded == missingZero) {
+	if e.isRanked() && e.hasMissing() && (asked == missingZero) != (recorded == missingZero) {
 		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", asked, r.Stats, recorded)
 	}
 	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
@@ -274,9 +274,9 @@ func (r *run) settleMissing(e *bundle) error {
 // others.
 func (r *run) settleGraph(e *bundle) error {
 	wanted := make(map[string]string)
-	r.graphShape(wanted)
+	r.addGraphShape(wanted)
 	wanted["missing"] = r.Missing
-	isSet := map[string]bool{"scale": r.asked.Scale != "", "missing": r.asked.Missing != "", "seed": r.asked.Seed != 0}
+	isSet := map[string]bool{"scale": r.original.Scale != "", "missing": r.original.Missing != "", "seed": r.original.Seed != 0}
 	for _, option := range []string{"neighbors", "anchors", "anchor-method", "anchors-file"} {
 		isSet[option] = r.Given(option)
 	}
@@ -312,7 +312,7 @@ func (r *run) settleGraph(e *bundle) error {
 
 // hasMissing reports whether any value was missing in the rows of the file.
 func (e *bundle) hasMissing() bool {
-	return len(e.decided) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
+	return len(e.useless) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }
 
 // restrictColumns marks the columns that Columns and Exclude keep. Rows that were dropped for a missing value
@@ -324,17 +324,17 @@ func (r *run) restrictColumns(e *bundle) error {
 	if e.options["missing"] == missingDropRow && e.profile.Seen != e.profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
 	}
-	why, left, err := chunkio.Restrict(e.columns, e.leftOut, e.decided, r.Columns, r.Exclude)
+	why, left, err := chunkio.Restrict(e.columns, e.leftOut, e.useless, r.Columns, r.Exclude)
 	if err != nil {
 		return err
 	}
 	var kept []stream.Column
-	e.wanted = make([]bool, len(e.columns))
+	e.takesPart = make([]bool, len(e.columns))
 	for j, c := range e.columns {
 		if why[j] != "" {
 			left = append(left, c.LeftOut(why[j]))
 		} else {
-			e.wanted[j], kept = true, append(kept, c)
+			e.takesPart[j], kept = true, append(kept, c)
 		}
 	}
 	if len(kept) == 0 {

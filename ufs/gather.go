@@ -75,18 +75,18 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	}
 	ds, err := openDataset(ctx, g.inputs, opt)
 	if err != nil {
-		return nil, g.leastMemory(ctx, g.inputs, opt, g.plan, err)
+		return nil, g.errLeastMemory(ctx, g.inputs, opt, g.plan, err)
 	}
 	defer func() {
 		if err != nil || e == nil { // a panic goes on
 			ds.Close()
 			return
 		}
-		e.opened = ds
+		e.input = ds
 	}()
 	recordHeader(&g.Request, ds)
 	if ds.Replayable() && ds.Table() == nil && g.Plan == "" { // the files of a table, one by one, would be no table
-		g.inputs, g.names = ds.Paths(), paths(ds.Inputs())
+		g.inputs, g.names = ds.Paths(), inputPaths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Output); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		return nil, err
 	}
 	if g.scale == gram.ScaleRank && !g.takesRanks {
-		if err := p.rank(ctx, ds); err != nil {
+		if err := p.rankColumns(ctx, ds); err != nil {
 			return nil, err
 		}
 		if g.gatherKind != method.FromGraph {
@@ -122,16 +122,16 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		}
 	}
 	if g.gatherKind == method.FromGraph {
-		return p.throughAnchors(ctx, ds)
+		return p.gatherGraph(ctx, ds)
 	}
 	profileFirst := false
 	switch {
-	case g.profile != nil:
+	case g.wholeProfile != nil:
 		p.opt.Missing = policy
 		if p.opt.LeaveOut, err = g.matchingLeftOut(ds); err != nil {
 			return nil, err
 		}
-	case g.gatherKind == method.FromRows && g.excludes(), p.g.states.Has(uselessPass):
+	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.g.states.Has(uselessPass):
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
@@ -153,7 +153,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		profileFirst = true
 	}
 	if profileFirst {
-		p.keep(ds)
+		p.keepDecoded(ds)
 		if p.opt.LeaveOut, err = p.findUseless(ctx, ds, 1); err != nil {
 			return nil, err
 		}
@@ -194,9 +194,9 @@ func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []
 // matchingLeftOut lists the columns that the profile of the whole leaves out, after checking that its columns
 // are those of ds.
 func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
-	whole := g.profile
+	whole := g.wholeProfile
 	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
-		return slices.ContainsFunc(whole.decided, func(l stream.LeftOut) bool { return l.Name == c.Name })
+		return slices.ContainsFunc(whole.useless, func(l stream.LeftOut) bool { return l.Name == c.Name })
 	})
 	if err := checkSameColumns(whole.columns, left); err != nil {
 		return nil, stream.Usagef("{profile} is of other columns: %v", err)
@@ -206,20 +206,20 @@ func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error
 
 // profileLeftOut lists the columns that the profile of the whole leaves out; nil without one.
 func (g *gatherer) profileLeftOut() []stream.LeftOut {
-	whole := g.profile
+	whole := g.wholeProfile
 	switch {
 	case whole == nil:
 		return nil
 	case whole.options["missing"] == missingDropRow: // its profile lacks the rows that showed it
-		return whole.decided
+		return whole.useless
 	}
 	return g.uselessWithMissing(whole.profile, whole.columns)
 }
 
 // expectPasses records how many passes are ahead before the method begins; the method's own are added.
 func (g *gatherer) expectPasses(ahead int, b Budget) {
-	g.leastPasses = g.passes + ahead + b.method.Least
-	g.mostPasses = g.passes + ahead + b.method.Most
+	g.leastPasses = g.passes + ahead + b.methodPasses.Least
+	g.mostPasses = g.passes + ahead + b.methodPasses.Most
 }
 
 func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adders ...stream.Adder) error {
@@ -232,7 +232,7 @@ func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, what string, 
 	if opt.Next > 0 {
 		rows -= opt.Next - opt.Range.From
 	}
-	return g.track(Progress{What: what, Pass: g.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: rows}, func(func(Progress)) error {
+	return g.trackProgress(Progress{What: what, Pass: g.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: rows}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, opt, adders...)
 	})
 }

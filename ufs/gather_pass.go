@@ -44,7 +44,7 @@ func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int)
 		return nil, err
 	}
 	p.g.expectPasses(1+others, p.plan)
-	return p.suspicious(ctx, ds)
+	return p.profileUseless(ctx, ds)
 }
 
 // accumulateStats makes the pass that fills the statistics. graph, if not nil, has no rows yet.
@@ -58,8 +58,8 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	}
 	g := p.g
 	room.For(p.plan.Statistics) // earlier passes have left garbage in its place
-	e := &bundle{columns: ds.Columns(), decided: p.opt.LeaveOut, source: p.source(ds), plan: p.plan, raw: p.rawProfile}
-	if e.facts, e.counted = p.facts, p.facts != nil; !e.counted && p.scores == nil { // scores only show facts about ranks
+	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
+	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores only show facts about ranks
 		e.facts = g.newFacts(len(e.columns))
 	}
 	fold := stream.FoldOptions{Range: p.rowRange}
@@ -73,10 +73,10 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 			}
 		}
 		if g.takesSample {
-			e.sample = newSample(p, ds)
+			e.sample = newRowSample(p, ds)
 		}
 		if g.keepRows > 0 {
-			e.rows = p.keeper(ds)
+			e.rowSample = p.keeper(ds)
 		}
 		if g.takesRanks {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
@@ -89,12 +89,12 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		if p.factorRows == nil {
 			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, body: e.progress(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
 		}
-		if err == nil && e.hashed != nil {
-			err = e.settle()
+		if err == nil && e.shardStats != nil {
+			err = e.finishShards()
 		}
 	}
 	if err != nil {
-		return nil, p.plan.explain(err)
+		return nil, p.plan.errForLimit(err)
 	}
 	if g.gatherKind == method.FromRows {
 		p.settleKept(ds, nil)
@@ -102,31 +102,31 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		p.opt.Keep.Drop()
 	}
 	e.passes = g.passes
-	e.leftOut, e.places = ds.LeftOut(), ds.Positions()
+	e.leftOut, e.positionCount = ds.LeftOut(), ds.Positions()
 	e.inputs, e.table = ds.Inputs(), ds.Table()
 	e.covered = []stream.Range{{From: p.rowRange.From - p.firstRow, To: p.rowRange.To - p.firstRow}}
 	if p.rowRange.All() {
 		e.covered[0].To = e.profile.Seen
 	}
 	e.part = g.partOf(ds)
-	e.options = g.shape()
+	e.options = g.statisticsShape()
 	if e.graph != nil {
-		g.graphShape(e.options)
+		g.addGraphShape(e.options)
 		e.options["anchors"] = strconv.Itoa(p.anchorCount)
 	}
-	if e.rows != nil {
+	if e.rowSample != nil {
 		g.sampleShape(e.options)
 	}
 	if p.ranks != nil {
-		if e.options[optionRanks], err = digestOf(p.ranks); err != nil {
+		if e.options[optionRanks], err = ranksDigest(p.ranks); err != nil {
 			return nil, err
 		}
 	}
 	e.warnings = append(e.warnings, ds.Warnings()...)
 	e.warnings = append(e.warnings, g.indicatorWarnings(e)...)
-	e.warnings = append(e.warnings, warnSentinels(e, ds)...)
+	e.warnings = append(e.warnings, sentinelWarnings(e, ds)...)
 	if n := e.profile.Seen - e.profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
-		e.warnings = append(e.warnings, e.dropped())
+		e.warnings = append(e.warnings, e.droppedWarning())
 	}
 	return e, nil
 }
@@ -138,26 +138,26 @@ func (p *pass) needsProfileOnly() bool {
 	case method.FromProfile:
 		return true
 	case method.FromRows:
-		return !p.plan.gram
+		return !p.plan.gathersMoments
 	}
 	return p.plan.OutOfCore || p.plan.Sketch > 0
 }
 
 // prepareGram makes the empty statistics of a Gram pass; graph is one of no rows, or nil.
 func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statistics) (err error) {
-	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.room(), Busy: &p.g.Meter.Busy}
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.g.Meter.Busy}
 	if p.g.takesSpread && p.scores == nil { // scores are distributed alike whatever the data
-		e.spread = gram.NewHistograms(d, p.opt.Threads)
+		e.histograms = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {
-		if e.wide, e.graph = p.factorRows, graph; e.wide == nil {
-			e.wide = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.narrowRows(ds))
+		if e.factor, e.graph = p.factorRows, graph; e.factor == nil {
+			e.factor = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.hasNarrowRows(ds))
 		}
-		e.profile = &e.wide.Profile
+		e.profile = &e.factor.Profile
 		return nil
 	}
 	if p.g.takesSample {
-		e.sample = newSample(p, ds)
+		e.sample = newRowSample(p, ds)
 	}
 	if p.g.Stability == 0 {
 		e.moments, e.graph = gram.NewMoments(d, opt), graph
@@ -165,8 +165,8 @@ func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statist
 		return nil
 	}
 	e.profile = gram.NewProfile(d)
-	if e.hashed, err = newHashed(p.g.Stability, d, opt, graph); err == nil {
-		e.hashed.open(d, p.opt.Threads, p.g.Seed)
+	if e.shardStats, err = newShardStats(p.g.Stability, d, opt, graph); err == nil {
+		e.shardStats.openSplitter(d, p.opt.Threads, p.g.Seed)
 	}
 	return err
 }

@@ -328,7 +328,7 @@ func TestBlockColumns(t *testing.T) {
 	cols := []stream.Column{
 		{Name: "color=red", Block: "color"}, {Name: "x"}, {Name: "color=blue", Block: "color"}, {Name: "size=1", Block: "size"}, {Name: "y"},
 	}
-	r := &run{Request: Request{}, groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
+	r := &run{Request: Request{}, grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
 	c := must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"color", "x", "size", "y"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2}) {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
@@ -336,9 +336,9 @@ func TestBlockColumns(t *testing.T) {
 	if reads := [][]string{c.inputNames(0), c.inputNames(1), c.inputNames(2), c.inputNames(3)}; !reflect.DeepEqual(reads, [][]string{{"color"}, nil, {"size"}, nil}) {
 		t.Errorf("reads %v", reads)
 	}
-	r.groups = &grouping{listed: map[string]string{"color": "looks", "y": "looks"}, order: []string{"color", "y"}}
+	r.grouping = &grouping{groupByColumn: map[string]string{"color": "looks", "y": "looks"}, columnOrder: []string{"color", "y"}}
 	r.Groups, r.Keep = "g.csv", []string{"color=blue"}
-	r.prices = &pricing{costs: map[string]float64{"color": 3}}
+	r.pricing = &pricing{costs: map[string]float64{"color": 3}}
 	c = must.Get(r.newCandidates(cols, nil, true))(t)
 	if !slices.Equal(c.names(), []string{"looks", "x", "size"}) || !slices.Equal(c.Blocks[0].Members, []int{0, 2, 4}) || c.Blocks[0].Cost != 4 {
 		t.Errorf("candidates %v, %v", c.names(), c.Blocks)
@@ -347,7 +347,7 @@ func TestBlockColumns(t *testing.T) {
 		t.Errorf("reads %v, keep %v", c.inputNames(0), c.keep)
 	}
 	// The number of a time alone is called like its column, and is no feature by itself all the same.
-	alone := &run{groups: new(grouping), prices: new(pricing), Bound: new(method.Bound)}
+	alone := &run{grouping: new(grouping), pricing: new(pricing), Bound: new(method.Bound)}
 	alone.Takes.Turns, alone.Name = true, "other"
 	if _, err := alone.newCandidates([]stream.Column{{Name: "x"}, {Name: "t", Block: "t"}}, nil, true); !errors.As(err, new(*stream.UsageError)) || !strings.HasPrefix(err.Error(), "t stands for") {
 		t.Errorf("a column that is its own block: %v", err)

@@ -27,7 +27,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
 	limits := func() (request, plan int64) {
 		process.collected = time.Time{} // long ago
-		end, err := (&Request{Memory: memory, Threads: 2}).begin(t.Context())
+		end, err := (&Request{Memory: memory, Threads: 2}).applyLimits(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	// A run that follows at once takes the figure as it was: collecting before each of many would take longer than they do.
 	process.collected, process.collecting, process.last = time.Now(), time.Hour, 5<<20
 	again := make([]byte, ballast)
-	if held := heldBefore(); held != 5<<20 {
+	if held := memoryBeforeRun(); held != 5<<20 {
 		t.Errorf("%d bytes held a moment after 5 MiB were", held)
 	}
 	runtime.KeepAlive(again)
@@ -107,7 +107,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || short.AtLeast || short.Need < profileColumn*elements/2 {
+		if !ok || short.AtLeast || short.Need < profileColumnBytes*elements/2 {
 			t.Errorf("%s: %v", what, err)
 		}
 		if took > named {
@@ -115,7 +115,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		}
 	}
 	// So does inspect, which prints them after that.
-	inspected := int64(programBytes+inspectedColumn*elements) + 1<<10 // what is known of the file
+	inspected := int64(programBytes+inspectedColumnBytes*elements) + 1<<10 // what is known of the file
 	took := allocated(func() {
 		q := Request{Inputs: []string{path}, Memory: inspected}
 		if s := must.Get(Inspect(t.Context(), q, false))(t); s.Features != elements {
@@ -183,7 +183,7 @@ func TestRefusalHearsTheContext(t *testing.T) {
 	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).settle(t.Context()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := r.leastMemory(ctx, r.Inputs, r.reading(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	err := r.errLeastMemory(ctx, r.Inputs, r.reading(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

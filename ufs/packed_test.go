@@ -45,7 +45,7 @@ func TestPacked(t *testing.T) {
 				want = append(append(want, float64(b.Position(i))), row...)
 			}
 		}
-		p := &packed{ds, c.opt.Sample}
+		p := &packedSource{ds, c.opt.Sample}
 		var got []float64
 		var heights []int
 		for b, err := range p.Chunks(ctx, stream.Range{}) {
@@ -64,8 +64,8 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: rows differ", c.path)
 		}
 		for _, h := range heights[:len(heights)-1] {
-			if h != p.height() {
-				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.height())
+			if h != p.blockRows() {
+				t.Errorf("%s: blocks of %v rows, want %d", c.path, heights, p.blockRows())
 			}
 		}
 		if n := len(got) / (len(ds.Columns()) + 1); int64(n) != c.opt.Sample {

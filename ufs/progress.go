@@ -1,8 +1,8 @@
 package ufs
 
-// track runs do, which makes the step p, and reports its progress until do returns. Where
-// do makes several passes, or has something else to say of one, it does so by next.
-func (q *Request) track(p Progress, do func(next func(Progress)) error) error {
+// trackProgress runs do, which makes the step p, and reports its progress until do returns. If do makes several
+// passes, or has other progress to show, it calls next.
+func (q *Request) trackProgress(p Progress, do func(next func(Progress)) error) error {
 	if q.Progress == nil {
 		return do(func(Progress) {})
 	}
@@ -17,8 +17,8 @@ func (q *Request) track(p Progress, do func(next func(Progress)) error) error {
 	return err
 }
 
-// takingIn shows that a file of rows is read before any pass.
-func (r *run) takingIn(name string) (ended func(error)) {
+// showReading shows that a file of rows is read before any pass, until done is called.
+func (r *run) showReading(name string) (ended func(error)) {
 	if r.Progress == nil {
 		return func(error) {}
 	}

@@ -14,38 +14,38 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Scale rank goes this way: a pass over the whole input counts the values of each column in
-// fine histograms, beside a profile; every later pass reads the rows mapped to normal scores, so
-// that moments, anchors, graphs and methods over rows know nothing of it. Shards need a round for
-// it: all of them are profiled first.
+// Scale rank gathers as follows. A pass over the whole input counts the values of each column in fine
+// histograms, together with a profile; every later pass reads the rows mapped to normal scores, so that
+// moments, anchors, graphs and methods over rows need not know about it. Shards need a round for it: all of
+// them are profiled first.
 
 const (
 	scaleRank = "rank"
-	// optionRanks is what statistics of scores record of their ranks: those of other ranks do
-	// not add up.
+	// optionRanks identifies the ranks that scores were made with: statistics of scores with other ranks do not
+	// add up.
 	optionRanks = "ranks"
 )
 
-// rank makes the pass that ranks are taken from, or takes them from the profile of all shards, and
-// settles how later passes read.
-func (p *pass) rank(ctx context.Context, ds *chunkio.Dataset) error {
+// rankColumns makes the pass that counts ranks, or takes the ranks from the profile of all shards, and settles
+// how later passes read.
+func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
 	p.opt.Missing = p.g.policy()
 	switch {
-	case p.g.profile != nil:
-		err = p.ranksBefore(ds)
+	case p.g.wholeProfile != nil:
+		err = p.ranksFromProfile(ds)
 	default:
-		p.keep(ds)
-		err = p.spareUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
+		p.keepDecoded(ds)
+		err = p.readWithoutUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
 	}
 	if err != nil {
-		return p.plan.explain(err)
+		return p.plan.errForLimit(err)
 	}
 	p.scores, err = gram.NewScores(p.ranks, p.rawProfile)
 	return err
 }
 
-// countRanks makes the pass. It draws rows for anchors where the method wants any.
+// countRanks makes the pass that counts ranks. It draws rows for anchors if the method needs them.
 func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -60,16 +60,16 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	adders := []stream.Adder{p.rawProfile, p.ranks, p.facts}
 	body := []chunkio.Section{{Name: valuesSection, Body: p.rawProfile}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
 	if p.g.gatherKind == method.FromGraph {
-		p.sample = p.g.sampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+		p.sample = p.g.newAnchorSampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
 	p.g.expectPasses(2, p.plan)
 	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, body: body, alwaysSave: true}, adders...)
 }
 
-// ranksBefore takes the ranks from the profile of all shards.
-func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
-	whole := p.g.profile
+// ranksFromProfile takes the ranks from the profile of all shards.
+func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
+	whole := p.g.wholeProfile
 	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func (p *pass) ranksBefore(ds *chunkio.Dataset) (err error) {
 	return nil
 }
 
-// drawScored is draw from what the pass for the ranks left, or from Scan's profile: the rows
-// that anchors are taken from are mapped, and the profile of the scores follows from their table.
-func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
-	if p.g.profile != nil {
+// drawScoredRows replaces the drawing pass after ranks were counted or profiled by a scan: it maps the rows for
+// anchors to scores, and computes the profile of the scores from their table.
+func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
+	if p.g.wholeProfile != nil {
 		if d, err = p.drawnBefore(ds); err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
 		if ds, err = ds.With(p.opt); err != nil {
 			return nil, err
 		}
-		d = &drawn{columns: ds.Columns(), sample: p.sample}
+		d = &anchorData{columns: ds.Columns(), sample: p.sample}
 	}
 	sparse, fill := p.opt.Sparse != "", p.g.fill()
 	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
@@ -109,8 +109,8 @@ func (p *pass) drawScored(ds *chunkio.Dataset) (d *drawn, err error) {
 	return d, nil
 }
 
-// source is what passes after the ranks read.
-func (p *pass) source(ds *chunkio.Dataset) rowInput {
+// readableRows is the source of the passes after the ranks are known.
+func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	if p.scores == nil {
 		return ds
 	}
@@ -143,19 +143,19 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 	}
 }
 
-// rankBytes is what ranks take: their histograms, and the scores with a chunk of them.
+// rankBytes is the memory of ranks: their histograms, and the scores with a chunk of them.
 func (r *run) rankBytes(ds stream.Source, d int) int64 {
 	if r.scale != gram.ScaleRank {
 		return 0
 	}
 	rows := ds.Rows()
-	if r.profile != nil { // then ds may be a part only
-		rows = r.profile.profile.Seen
+	if r.wholeProfile != nil { // then ds may be only a part
+		rows = r.wholeProfile.profile.Seen
 	}
 	return gram.RankHistogramsBytes(d, rows, r.Threads) + gram.ScoresBytes(d, rows)
 }
 
-// rankPasses is how often gather reads the input.
+// rankPasses is the number of times that gathering reads the input.
 func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	then := "one for the ranks, then the statistics"
 	if r.From == method.FromGraph {
@@ -170,43 +170,42 @@ func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("%s, if nothing is missing; else two more", then)}
 }
 
-// takeRanks reads the ranks of the profile of all shards.
-func (r *run) takeRanks(file *chunkio.StatsReader) error {
-	if err := r.profile.readRanks(file, r.Threads); err != nil {
+func (r *run) readProfileRanks(file *chunkio.StatsReader) error {
+	if err := r.wholeProfile.readRanks(file, r.Threads); err != nil {
 		return err
 	}
-	if r.profile.ranks == nil {
+	if r.wholeProfile.ranks == nil {
 		return stream.Usagef("{scale} rank: {profile} %s has no ranks; make it with {profile-only} {scale} rank", file.Path())
 	}
 	return nil
 }
 
-// ranked reports whether statistics are of scores. A profile is of the values themselves, and has
-// ranks beside them.
-func (e *bundle) ranked() bool {
+// isRanked reports whether statistics are of scores. A profile is of the values themselves, with the ranks as
+// an extra section.
+func (e *bundle) isRanked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }
 
-// recordedRank settles the scale by what the file is of: values or their scores.
-func (r *run) recordedRank(e *bundle) error {
-	switch ranked := e.ranked(); {
-	case !ranked && r.scale == gram.ScaleRank && e.kind == kindProfile:
+// settleRank settles the scale by the file's contents: values or their scores.
+func (r *run) settleRank(e *bundle) error {
+	switch isRanked := e.isRanked(); {
+	case !isRanked && r.scale == gram.ScaleRank && e.kind == kindProfile:
 		return stream.Usagef("{scale} rank: %s holds a profile of the values; select from the data, or scan it with {scale} rank", r.Stats)
-	case !ranked && r.scale == gram.ScaleRank:
+	case !isRanked && r.scale == gram.ScaleRank:
 		return stream.Usagef("{scale} rank: %s was scanned without ranks; scan again with {scale} rank", r.Stats)
-	case ranked && r.asked.Scale != "" && r.scale != gram.ScaleRank:
-		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.asked.Scale, r.Stats)
-	case ranked:
+	case isRanked && r.original.Scale != "" && r.scale != gram.ScaleRank:
+		return stream.Usagef("{scale} %s: %s was scanned with {scale} rank, and knows no values; scan again without it", r.original.Scale, r.Stats)
+	case isRanked:
 		r.Scale = scaleRank
 		return r.settleScale()
 	}
 	return nil
 }
 
-// addRanks merges what scale rank has beside other statistics. Scores have no ranks beside them: every
-// part has the raw profile of all rows that the ranks are of, as its options tell.
+// addRanks merges the ranks. Statistics of scores have no ranks: every part has the raw profile of all rows
+// that were ranked, as its options record.
 func (e *bundle) addRanks(o *bundle) error {
-	if (e.ranks == nil) != (o.ranks == nil) || (e.raw == nil) != (o.raw == nil) {
+	if (e.ranks == nil) != (o.ranks == nil) || (e.rawProfile == nil) != (o.rawProfile == nil) {
 		return stream.Usagef("only one of them was scanned with {scale} rank")
 	}
 	if e.ranks == nil {
@@ -215,8 +214,8 @@ func (e *bundle) addRanks(o *bundle) error {
 	return e.ranks.Merge(o.ranks)
 }
 
-// digestOf tells ranks from others.
-func digestOf(ranks io.WriterTo) (string, error) {
+// ranksDigest identifies ranks.
+func ranksDigest(ranks io.WriterTo) (string, error) {
 	sum := sha256.New()
 	if _, err := ranks.WriteTo(sum); err != nil {
 		return "", err

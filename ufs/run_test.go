@@ -56,7 +56,7 @@ func TestGraphMemoryIsNotOfRows(t *testing.T) {
 			if few, many := r.expectedAnchors(100_000), r.expectedAnchors(100_000_000); few != many || few != anchor.MostAnchors {
 				t.Errorf("%d and %d anchors", few, many)
 			}
-			rows[i] = r.anchorSample(r.expectedAnchors(1e6), 5_000)
+			rows[i] = r.anchorSampleRows(r.expectedAnchors(1e6), 5_000)
 		}
 		if rows[0] != rows[1] {
 			t.Errorf("%s: samples of %d and %d rows", drawn, rows[0], rows[1])

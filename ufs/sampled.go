@@ -90,7 +90,7 @@ func (r *run) keepsNone(kind string) error {
 // recordedSample takes over what the rows in the file were drawn with, and refuses a request for
 // something else. Any policy for missing values can be asked for: none has acted.
 func (r *run) recordedSample(e *bundle) (err error) {
-	if recorded := e.options[optionSampleMissing]; r.asked.Missing == "" {
+	if recorded := e.options[optionSampleMissing]; r.original.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
 			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
@@ -107,8 +107,8 @@ func (r *run) recordedSample(e *bundle) (err error) {
 // settleSample settles how many rows are drawn: those kept, or fewer of them.
 func (s *sampled) settleSample() error {
 	seed, kept, keeps := s.kept.Seed(), s.kept.Kept(), s.kept.Keeps()
-	if s.asked.Seed != 0 && s.asked.Seed != seed {
-		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.asked.Seed, s.Stats, seed)
+	if s.original.Seed != 0 && s.original.Seed != seed {
+		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
 	s.Seed = seed
 	all := kept >= s.whole.profile.Rows // then there are none to draw from beside them
@@ -145,7 +145,7 @@ func (s *sampled) gather(ctx context.Context) (*bundle, error) {
 		Draw: s.drawn(), Rows: whole.profile.Seen, Missing: s.policy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
 	}
 	for j, c := range whole.columns {
-		if whole.wanted != nil && !whole.wanted[j] {
+		if whole.takesPart != nil && !whole.takesPart[j] {
 			continue
 		}
 		s.opt.Columns, s.opt.Index = append(s.opt.Columns, c), append(s.opt.Index, j)
@@ -222,15 +222,15 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*bundle, error) {
 	rows, whole := s.kept.With(s.opt), s.whole
 	e := &bundle{
-		columns: s.opt.Columns, places: whole.places, decided: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
+		columns: s.opt.Columns, positionCount: whole.positionCount, useless: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
 		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
 		warnings: slices.Concat(whole.warnings, whole.gapWarnings(s.Stats)),
 	}
 	d := len(e.columns)
 	e.facts = hygiene.New(d, s.Threads, false)
 	var err error
-	if plan.gram {
-		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.room(), Busy: &s.Meter.Busy})
+	if plan.gathersMoments {
+		e.moments = gram.NewMoments(d, gram.Options{Threads: s.Threads, Limit: plan.statisticsRoom(), Busy: &s.Meter.Busy})
 		e.profile = &e.moments.Profile
 		err = s.foldPass(ctx, rows, "statistics", stream.FoldOptions{}, e.moments, e.facts)
 	} else {
@@ -238,7 +238,7 @@ func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.
 		err = s.foldPass(ctx, rows, "profile", stream.FoldOptions{}, e.profile, e.facts)
 	}
 	if err != nil {
-		return nil, plan.explain(err)
+		return nil, plan.errForLimit(err)
 	}
 	e.facts.TakeLabel(whole.facts, s.opt.Index)
 	e.passes, e.profile.Seen = s.passes, whole.profile.Seen

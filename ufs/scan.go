@@ -40,7 +40,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 			return nil, err
 		}
 	}
-	if r.plan != nil {
+	if r.planHeader != nil {
 		if there, err := r.partThere(ctx, r.Output, g.gatherKind); there != nil || err != nil {
 			return there, err
 		}
@@ -81,10 +81,10 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	}
 	defer e.close()
 	if !q.ProfileOnly { // which only counts
-		tellFilled(r, listFilled(r, e))
+		noteFilled(r, listFilled(r, e))
 	}
-	if r.profile != nil && r.plan == nil {
-		e.warnings = append(e.warnings, r.profile.lacking(e.inputs, place.Name(q.Profile))...)
+	if r.wholeProfile != nil && r.planHeader == nil {
+		e.warnings = append(e.warnings, r.wholeProfile.lacking(e.inputs, place.Name(q.Profile))...)
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
@@ -104,7 +104,7 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
 	}
-	if err := q.keepsAll("scan"); err != nil {
+	if err := q.refuseExclusion("scan"); err != nil {
 		return nil, piece, err
 	}
 	if r, err = settleGathering(ctx, q.Request); err != nil {
@@ -116,7 +116,7 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if piece, err = shardOf(q.Shard, os.LookupEnv); err != nil {
 		return nil, piece, err
 	}
-	if r.plan != nil {
+	if r.planHeader != nil {
 		if err := r.settlePart(q, piece); err != nil {
 			return nil, piece, err
 		}
@@ -125,7 +125,7 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 		return nil, piece, err
 	}
 	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would
-	if r.plan != nil {
+	if r.planHeader != nil {
 		r.Output, err = r.partPath(q.Output)
 	}
 	return r, piece, err
@@ -138,9 +138,9 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("scan: no output given; add {o} FILE.ufs")
 	case q.Output == "-":
 		return stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it FILE.ufs")
-	case r.plan != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
+	case r.planHeader != nil && r.shard.Of > 1 && !place.IsFolder(q.Output) && place.Ext(q.Output) != ".ufs":
 		return stream.Usagef("{o} %s is no folder, and all shards would be written to it; add a / at its end to make it one, or name the part of this shard FILE.ufs", place.Name(q.Output))
-	case r.plan == nil && place.IsFolder(q.Output):
+	case r.planHeader == nil && place.IsFolder(q.Output):
 		return &stream.OutputError{Path: place.Name(q.Output), Err: errors.New("this names a folder"),
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
@@ -157,7 +157,7 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {scale} out")
 	case q.Reads > 0:
 		return stream.Usagef("{passes}: a scan reads once; select from the data reads again")
-	case r.plan != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
+	case r.planHeader != nil && r.From == method.FromGraph && !q.ProfileOnly && q.Profile == "":
 		return stream.Usagef("method %s needs a {profile} of all shards: scan them with {profile-only} first, and merge those", r.Name)
 	}
 	return nil
@@ -209,35 +209,35 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		return err
 	}
 	defer file.Close()
-	if r.profile, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
+	if r.wholeProfile, err = readStats(file, method.FromProfile, gram.Options{}, 0); err != nil {
 		return err
 	}
-	r.profile.digest = file.Digest()
+	r.wholeProfile.digest = file.Digest()
 	if r.categories == "" {
-		r.categories = r.profile.options[optionCategories]
+		r.categories = r.wholeProfile.options[optionCategories]
 	}
 	if r.scale == gram.ScaleRank {
-		if err := r.takeRanks(file); err != nil {
+		if err := r.readProfileRanks(file); err != nil {
 			return err
 		}
 	}
-	if r.plan != nil {
-		if err := r.ofPlan(r.profile, file.Path()); err != nil {
+	if r.planHeader != nil {
+		if err := r.ofPlan(r.wholeProfile, file.Path()); err != nil {
 			return err
 		}
 	}
 	if !sample {
 		return nil
 	}
-	err = r.profile.readSample(file, max(r.Memory-programBytes, 1))
+	err = r.wholeProfile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.sampleBytes = m.Need
 		opt := r.reading()
 		opt.Memory = max(opt.Memory, reopenedBytes)
-		return r.planAgain(ctx, r.Inputs, opt, plan, err)
+		return r.errOfPlan(ctx, r.Inputs, opt, plan, err)
 	}
-	if err == nil && r.profile.sample != nil {
-		r.sampleBytes = anchor.SamplerBytes(r.profile.sample.Len(), len(r.profile.columns))
+	if err == nil && r.wholeProfile.sample != nil {
+		r.sampleBytes = anchor.SamplerBytes(r.wholeProfile.sample.Len(), len(r.wholeProfile.columns))
 	}
 	return err
 }

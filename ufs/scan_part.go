@@ -22,7 +22,7 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 		s = shard{1, 1}
 	}
 	r.shard = chunkio.Shard{Number: s.number, Of: s.count}
-	if !r.plan.Footers {
+	if !r.planHeader.Footers {
 		return chunkio.NoShards(r.Plan)
 	}
 	if q.SampleRows > 0 {
@@ -31,11 +31,11 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 	if q.namedCheckpoint() != "" {
 		return stream.Usagef("{checkpoint} is for one long pass; a shard of a plan that is interrupted is scanned again, so take more shards")
 	}
-	asked := r.asked.shapeAsked()
+	asked := r.original.shapeAsked()
 	for _, option := range sortedKeys(asked) {
-		recorded := r.plan.Options[option]
+		recorded := r.planHeader.Options[option]
 		if option == "method" {
-			recorded = r.plan.Method
+			recorded = r.planHeader.Method
 		}
 		if asked[option] != recorded {
 			return r.frozenOption(option, asked[option], recorded)
@@ -46,7 +46,7 @@ func (r *run) settlePart(q ScanRequest, s shard) error {
 
 // shapeAsked lists what the request says itself of the shape of statistics, by option.
 func (q *Request) shapeAsked() map[string]string {
-	s := q.shape()
+	s := q.statisticsShape()
 	if q.Missing == "" {
 		delete(s, "missing")
 	}
@@ -102,7 +102,7 @@ func partName(s chunkio.Shard) string {
 func (r *run) partThere(ctx context.Context, path string, from method.From) (*Gathered, error) {
 	h, found, err := chunkio.FindStatsHeader(ctx, path, r.fetching())
 	if err != nil || !found {
-		return nil, r.wholeLimit(err)
+		return nil, r.errForLimit(err)
 	}
 	kind := map[method.From]string{method.FromGram: kindGram, method.FromGraph: kindGraph, method.FromProfile: kindProfile}[from]
 	if r.sketchRows > 0 {
@@ -114,7 +114,7 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 	switch p := h.Part; {
 	case p == nil:
 		other = stream.Textf("is of no plan")
-	case p.Plan != r.plan.ID:
+	case p.Plan != r.planHeader.ID:
 		other = stream.Textf("is of another plan, %s", p.Plan)
 	case p.Of != r.shard.Of || !slices.Equal(p.Shards, []stream.ShardRange{{From: r.shard.Number, To: r.shard.Number}}):
 		other = stream.Textf("has shard %s of %d", stream.ShardList(p.Shards), p.Of)
@@ -135,10 +135,10 @@ func (r *run) partThere(ctx context.Context, path string, from method.From) (*Ga
 
 // round tells the profile that a part is scanned with; empty without one.
 func (r *run) round() string {
-	if r.profile == nil {
+	if r.wholeProfile == nil {
 		return ""
 	}
-	return r.profile.digest
+	return r.wholeProfile.digest
 }
 
 // needsRound says that shards cannot know by themselves what missing values mean for columns.
@@ -184,7 +184,7 @@ func (r *run) partOf(ds *chunkio.Dataset) *stream.Part {
 // ofPlan makes sure that a profile is of all shards of the plan.
 func (r *run) ofPlan(profile *bundle, path string) error {
 	switch p := profile.part; {
-	case p == nil || p.Plan != r.plan.ID:
+	case p == nil || p.Plan != r.planHeader.ID:
 		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.Name(r.Plan))
 	case !p.Complete():
 		return stream.Usagef("{profile} %s lacks shards %s of %d; merge all of them", path, stream.ShardList(p.Missing()), p.Of)

@@ -38,7 +38,7 @@ func (r *run) keepSample(q ScanRequest) error {
 			r.Name, method.DefaultSample)
 	case !q.ProfileOnly:
 		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept beside a profile, before {missing} acts on them; scan twice where Gram statistics are wanted too")
-	case overRows && r.asked.Options["sample"] != nil: // of a plan it is for select
+	case overRows && r.original.Options["sample"] != nil: // of a plan it is for select
 		return stream.Usagef("{sample} says how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
@@ -50,7 +50,7 @@ func (r *run) keepSample(q ScanRequest) error {
 	if overRows {
 		r.Sample = 0 // the profile is of all rows
 	}
-	r.keepRows, r.keepMissing = int(q.KeepRows), r.Missing
+	r.keepRows, r.keptRowsMissing = int(q.KeepRows), r.Missing
 	return nil
 }
 
@@ -100,14 +100,14 @@ func (e *bundle) asked() map[string]string {
 func (r *run) sampleShape(s map[string]string) {
 	s[optionSampleRows] = r.sampleRows()
 	s["seed"] = strconv.FormatUint(r.Seed, 10)
-	s[optionSampleMissing] = r.keepMissing
+	s[optionSampleMissing] = r.keptRowsMissing
 }
 
 // warnApart warns where files keep rows of other inputs, so that theirs may have the same positions,
 // and refuses sketches of such: rows of the same position would always be added with the same sign.
 func (m *merger) warnApart() error {
-	keeps, sketched := m.head.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
-	if !keeps && !sketched || m.head.Part != nil { // shards of a plan are numbered alike
+	keeps, sketched := m.header.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
+	if !keeps && !sketched || m.header.Part != nil { // shards of a plan are numbered alike
 		return nil
 	}
 	for i := range m.files {
@@ -129,12 +129,12 @@ func (m *merger) warnApart() error {
 // addRows merges the rows that profiles keep.
 func (e *bundle) addRows(o *bundle) error {
 	switch {
-	case (e.rows == nil) != (o.rows == nil):
+	case (e.rowSample == nil) != (o.rowSample == nil):
 		return stream.Usagef("only one of them keeps rows; make both with the same {sample-rows}")
-	case e.rows == nil:
+	case e.rowSample == nil:
 		return nil
 	}
-	return e.rows.Merge(*o.rows)
+	return e.rowSample.Merge(*o.rowSample)
 }
 
 // sampleBytes bounds what the samples of rows of the sum hold, as far as the header tells and, where
@@ -144,8 +144,8 @@ func (m *merger) sampleBytes(e *bundle) (bytes int64) {
 	for _, r := range m.coverage.runs {
 		covered += r.to - r.from
 	}
-	d := len(m.head.Columns)
-	if kept, err := strconv.Atoi(m.head.Options[optionSampleRows]); err == nil {
+	d := len(m.header.Columns)
+	if kept, err := strconv.Atoi(m.header.Options[optionSampleRows]); err == nil {
 		bytes += rowsample.Bytes(int(min(int64(kept), covered)), d)
 	}
 	if e != nil && e.sample != nil {

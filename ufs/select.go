@@ -63,7 +63,7 @@ func (g *gatherer) selectWhole(ctx context.Context, e *bundle, s *stream.Selecti
 // selection comes with an error only where that is a *stream.UnconvergedError.
 func (r *run) choose(ctx context.Context, solve func(*gatherer, *bundle, *stream.Selection) error) (s *stream.Selection, err error) {
 	begin := time.Now()
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *bundle, *stream
 	}
 	read, added, fetched := r.Meter.Decode.Load(), r.Meter.Accumulate.Load(), r.Meter.Transfer()
 	parts := r.Meter.Busy.Parts()
-	g, e, err := r.selecting(ctx)
+	g, e, err := r.gatherForSelection(ctx)
 	if e != nil {
 		defer e.close()
 	}
@@ -95,32 +95,32 @@ func (r *run) choose(ctx context.Context, solve func(*gatherer, *bundle, *stream
 	}
 	room.For(e.plan.Solver)
 	s = &stream.Selection{
-		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.places,
+		Version: Release, Rows: e.profile.Seen, RowsUsed: e.profile.Rows, InputColumns: e.positionCount,
 		Inputs: e.inputs, Table: e.table, Converged: true,
-		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spelled(e.warnings, r.Spelling)...),
+		LeftOut: append([]stream.LeftOut{}, e.leftOut...), Warnings: append([]string{}, spellAll(e.warnings, r.Spelling)...),
 	}
-	if err := r.tidy(e, s); err != nil {
+	if err := r.handleSuspects(e, s); err != nil {
 		return nil, err
 	}
 	filled := listFilled(r, e)
 	s.Filled = describeFilled(r, filled)
-	tellFilled(r, filled)
+	noteFilled(r, filled)
 	solving := time.Now()
 	if err := decideBySurvey(ctx, g, e); err != nil {
 		return nil, r.blameStats(err)
 	}
 	r = g.run
-	if r.why.Format != "" {
-		r.note("method %s: %v", r.Name, r.why)
+	if r.methodReason.Format != "" {
+		r.note("method %s: %v", r.Name, r.methodReason)
 	}
-	s.Method, s.Why, s.Seed, s.Options = r.Name, r.why.Spell(r.Spelling), r.Seed, r.record(e)
+	s.Method, s.Why, s.Seed, s.Options = r.Name, r.methodReason.Spell(r.Spelling), r.Seed, r.record(e)
 	g.judgeGraph(e, s)
 	judgeSample(g, e, s)
 	err = solve(g, e, s)
 	if err != nil && !errors.As(err, new(*stream.UnconvergedError)) {
 		return nil, r.blameStats(err)
 	}
-	s.WhyK = r.whyK.Spell(r.Spelling)
+	s.WhyK = r.sizeReason.Spell(r.Spelling)
 	s.Passes = e.passes
 	if s.Iterations == 0 {
 		s.Iterations = len(s.Selected)

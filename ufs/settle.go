@@ -25,33 +25,33 @@ type run struct {
 	Request
 	*method.Bound // the method and its settings
 	scale         gram.Scale
-	asked         Request // before defaults were filled in: what a statistics file must agree with
+	original      Request // before defaults were filled in: what a statistics file must agree with
 
 	checkpoint *checkpoint // where it saves what it comes to; nil for nowhere
 
-	many        bool           // path: several settings, in place of one selection
-	unjudged    bool           // the choice need not be compared with chance
-	sizes       bool           // path: what the rules say of the number of features, where that fits
-	autoSize    bool           // AutoK was not asked for: it holds as long as nothing is in its way
-	whyK        stream.Text    // the default number is taken, where the request names none
-	profile     *bundle        // --profile: what the whole input holds; or nil
-	sampleBytes int64          // of the rows sampled in it
-	anchorRows  int            // of the file of anchors, found by countAnchors
-	anchorFile  []stream.Input // that file
-	sketchRows  int            // of the sketch that the Gram matrix is estimated by; 0 where it is exact
-	keepRows    int            // that a scan keeps for methods that iterate over rows
-	keepMissing string         // the policy for missing values that will act on these
+	manySettings    bool           // path: several settings, in place of one selection
+	skipsTrust      bool           // the choice need not be compared with chance
+	reportsSizes    bool           // path: what the rules say of the number of features, where that fits
+	autoSize        bool           // AutoK was not asked for: it holds as long as nothing is in its way
+	sizeReason      stream.Text    // the default number is taken, where the request names none
+	wholeProfile    *bundle        // --profile: what the whole input holds; or nil
+	sampleBytes     int64          // of the rows sampled in it
+	anchorRows      int            // of the file of anchors, found by countAnchors
+	anchorInputs    []stream.Input // that file
+	sketchRows      int            // of the sketch that the Gram matrix is estimated by; 0 where it is exact
+	keepRows        int            // that a scan keeps for methods that iterate over rows
+	keptRowsMissing string         // the policy for missing values that will act on these
 
 	selects bool // the method is to select, which may take several passes
 
-	why   stream.Text // this method runs, where the request named none
-	plain *run        // of methods.Fallback, where this is of the recommended method for a request that named none
+	methodReason stream.Text // this method runs, where the request named none
+	fallback     *run        // of methods.Fallback, where this is of the recommended method for a request that named none
 
-	groups *grouping // of the columns
-	prices *pricing
+	grouping *grouping // of the columns
+	pricing  *pricing
 
-	plan  *chunkio.PlanHeader // of Plan; nil without
-	shard chunkio.Shard       // of the plan that is read; zero for all of it
+	planHeader *chunkio.PlanHeader // of Plan; nil without
+	shard      chunkio.Shard       // of the plan that is read; zero for all of it
 }
 
 // ScaleNames are the values of Request.Scale.
@@ -139,9 +139,9 @@ func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(
 // settleFor is settle; selects says whether the method is to select, which may take
 // several passes.
 func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
-	r := &run{Request: q, asked: q, selects: selects}
+	r := &run{Request: q, original: q, selects: selects}
 	if q.Plan != "" {
-		if err := r.takePlan(ctx); err != nil {
+		if err := r.applyPlan(ctx); err != nil {
 			return nil, err
 		}
 		q = r.Request
@@ -198,7 +198,7 @@ func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
 	if err := r.settleSketch(); err != nil {
 		return nil, err
 	}
-	if err := r.settleHygiene(); err != nil {
+	if err := r.checkExclusion(); err != nil {
 		return nil, err
 	}
 	if err := r.settleScale(); err != nil {
@@ -358,17 +358,17 @@ func (q *Request) passing() bool {
 // whole memory limit until the plan gives it a share.
 func (r *run) reading() chunkio.Options {
 	var order []string
-	if r.profile != nil { // whose statistics are by column
-		order = columnNames(r.profile.columns)
+	if r.wholeProfile != nil { // whose statistics are by column
+		order = columnNames(r.wholeProfile.columns)
 	}
 	opt := chunkio.Options{
 		Order:   order,
 		Columns: r.Columns, Exclude: r.Exclude, Label: r.Label, Weight: r.Weight, Sparse: r.Sparse, Where: r.Where,
 		Missing: r.policy(), Sample: r.drawn(), Seed: r.Seed,
 		Threads: r.Threads, Memory: max(r.Memory-programBytes, 1),
-		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratch(),
-		Note: r.Note, TakingIn: r.takingIn,
-		Target: r.readsTarget(), Numbers: r.Keep,
+		SkipBad: r.SkipBad, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter, Stdin: r.Stdin, Again: r.mayReread(), Spool: r.scratchOptions(),
+		Note: r.Note, TakingIn: r.showReading,
+		Target: r.readsLabel(), Numbers: r.Keep,
 		TableVersion: r.Version, TableAsOf: r.AsOf, Plan: r.Plan, Shard: r.shard,
 	}
 	r.addColumnOptions(&opt)

@@ -17,8 +17,8 @@ import (
 // settleSize settles how many features are selected where the request names no number: as many as
 // {k} auto takes, as long as nothing is in the way of that.
 func (r *run) settleSize() {
-	if r.plain != nil {
-		r.plain.settleSize()
+	if r.fallback != nil {
+		r.fallback.settleSize()
 	}
 	switch named := r.K > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 || r.Budget > 0; {
 	case named:
@@ -38,13 +38,13 @@ func sketchedSize() stream.Text {
 // defaultSize settles for DefaultK, or all features if there are fewer, and says why.
 func (r *run) defaultSize(why stream.Text) {
 	r.AutoK, r.autoSize = false, false
-	r.whyK = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
+	r.sizeReason = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
 }
 
 // planSelection plans selecting from ds. Where the number of features is open, and finding out how
 // many are worth keeping takes more memory than there is, it becomes the default.
 func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
-	if r.autoSize && samplesAlone(r, ds) {
+	if r.autoSize && usesSampleGramOnly(r, ds) {
 		r.withDefaultSize(stream.Textf("that rests on the Gram matrix, and of so many sparse columns method %s makes only that of a sample of the rows; path with {method} %s on fewer columns recommends a number", r.Name, methods.Fallback))
 	}
 	if !r.autoSize {
@@ -66,22 +66,22 @@ func (r *run) planSelection(ds *chunkio.Dataset) (Budget, error) {
 		restore()
 		return b, without
 	}
-	r.note("%d features: %v", DefaultK, r.whyK)
+	r.note("%d features: %v", DefaultK, r.sizeReason)
 	b.AutoK = auto.Smallest
 	return b, nil
 }
 
 // withDefaultSize is defaultSize for what replaces the run too; restore takes it back.
 func (r *run) withDefaultSize(why stream.Text) (restore func()) {
-	p := r.plain
+	p := r.fallback
 	r.defaultSize(why)
 	if p == nil || !p.autoSize {
-		return func() { r.AutoK, r.autoSize, r.whyK = true, true, stream.Text{} }
+		return func() { r.AutoK, r.autoSize, r.sizeReason = true, true, stream.Text{} }
 	}
 	p.defaultSize(why)
 	return func() {
-		r.AutoK, r.autoSize, r.whyK = true, true, stream.Text{}
-		p.AutoK, p.autoSize, p.whyK = true, true, stream.Text{}
+		r.AutoK, r.autoSize, r.sizeReason = true, true, stream.Text{}
+		p.AutoK, p.autoSize, p.sizeReason = true, true, stream.Text{}
 	}
 }
 
@@ -97,7 +97,7 @@ const cheapSize = 320
 // sizedAnyway says whether the plan in memory has room for the rules beside a number that is given, so that
 // what the selection says of it does not depend on the limit.
 func (r *run) sizedAnyway(d int) bool {
-	return d <= cheapSize && !r.many && !r.unjudged && r.sketchRows == 0
+	return d <= cheapSize && !r.manySettings && !r.skipsTrust && r.sketchRows == 0
 }
 
 // sizeUp asks how many features are worth keeping, where that is wanted or takes no time, and makes
@@ -105,8 +105,8 @@ func (r *run) sizedAnyway(d int) bool {
 // its evidence up.
 func (t *trial) sizeUp(ctx context.Context) error {
 	switch {
-	case t.AutoK || t.bundle.plan.sizes:
-	case t.sizes && t.bundle.sketch == nil: // of an estimate there are no rules
+	case t.AutoK || t.bundle.plan.hasSizeRules:
+	case t.reportsSizes && t.bundle.sketch == nil: // of an estimate there are no rules
 		t.note("what the rules say of the number of features takes more memory than there is; {memory-limit} raises it")
 		return nil
 	default:
@@ -125,7 +125,7 @@ func (t *trial) sizeUp(ctx context.Context) error {
 		if err := choose(nil); err != nil {
 			return err
 		}
-	} else if err := t.track(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}, choose); err != nil {
+	} else if err := t.trackProgress(Progress{What: "how many features are worth keeping", Pass: t.passes, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}, choose); err != nil {
 		return err
 	}
 	if t.selection.Size = size; t.AutoK {
@@ -158,7 +158,7 @@ func (t *trial) sizeGroups() {
 	switch most := t.autoMost(size); {
 	case t.AutoK:
 		size.Groups = len(selected)
-	case !t.sizes:
+	case !t.reportsSizes:
 	case !t.untilExplained():
 		size.Groups = most
 	default:

@@ -95,7 +95,7 @@ func sketchRows(text string) (int, error) {
 // sketchBytes is what a sketch takes, with the profile beside it.
 func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
 	d := len(ds.Columns())
-	return profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
+	return profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
 }
 
 // planSketched plans a method on an estimate of the Gram matrix, which may read the rows again.
@@ -110,13 +110,13 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 		b.Sketch = int64(r.sketchRows)
 		return b, err
 	}
-	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: r.sketchBytes(ds), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(r.sketchRows), method: cost.Passes}
+	b := Budget{Limit: r.Memory, Program: programBytes, Statistics: r.sketchBytes(ds), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(r.sketchRows), methodPasses: cost.Passes}
 	b.Smallest = b.Program + b.Statistics + b.Solver + ds.MinMemory()
 	if b.InMemory = b.Smallest; b.Smallest > b.Limit {
 		return b, b.refusal()
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
-	b.spool = ds.ScratchFor(b.Reading)
+	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + b.Solver + b.Reading
 	return b, nil
 }
@@ -130,17 +130,17 @@ func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
 // estimate before the solver begins.
 func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
 	d := len(ds.Columns())
-	sketches := profileColumn*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
+	sketches := profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
 	statistics := max(placing, sketches+graph)
 	var gone int64
 	if solve {
 		making, stays := anchor.EstimateBytes(m, d, r.sketchRows)
 		made := 8 * int64(m) * int64(m+d)
 		statistics = max(statistics, sketches+made+making)
-		gone = statistics - profileColumn*int64(d) - made - stays
+		gone = statistics - profileColumnBytes*int64(d) - made - stays
 	}
 	b, err := r.planPass(ds, statistics, cost.Bytes-gone)
-	b.Solver, b.gone, b.iterations, b.Sketch = cost.Bytes, gone, cost.Iterations, int64(r.sketchRows)
+	b.Solver, b.freedStatistics, b.iterations, b.Sketch = cost.Bytes, gone, cost.Iterations, int64(r.sketchRows)
 	return b, err
 }
 
@@ -170,12 +170,12 @@ func (g *gatherer) newWeights(m int) *gram.Sketch {
 // newSketch is the sketch of no rows of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
 	if g.gatherKind == method.FromGraph { // all that the plan leaves
-		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.gone), 0)
+		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.freedStatistics), 0)
 		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
 	}
-	beside := b.Program + profileColumn*int64(d) + max(b.Reading, b.Solver)
+	beside := b.Program + profileColumnBytes*int64(d) + max(b.Reading, b.Solver)
 	if b.OutOfCore {
-		beside = b.Program + profileColumn*int64(d) + b.Reading + b.Solver
+		beside = b.Program + profileColumnBytes*int64(d) + b.Reading + b.Solver
 	}
 	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-beside, 1)})
 }
@@ -256,7 +256,7 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape m
 	}
 	making, stays := anchor.EstimateBytes(m, d, rows)
 	made, own := 8*int64(m)*int64(m+d), gram.SketchBytes(d, missing, rows)
-	need := programBytes + profileColumn*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
+	need := programBytes + profileColumnBytes*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
 	if need > r.Memory {
 		return nil, Budget{Limit: r.Memory, Smallest: need}.refusal()
 	}
@@ -288,9 +288,9 @@ func (r *run) fromSketch(file *chunkio.StatsReader, seen *bundle, shape method.S
 	if err != nil {
 		return nil, err
 	}
-	err = seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-profileColumn*int64(len(seen.columns))-cost.Bytes, 1)})
+	err = seen.readSketch(file, gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-profileColumnBytes*int64(len(seen.columns))-cost.Bytes, 1)})
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		return nil, Budget{Limit: r.Memory, Smallest: programBytes + profileColumn*int64(len(seen.columns)) + cost.Bytes + m.Need}.refusal()
+		return nil, Budget{Limit: r.Memory, Smallest: programBytes + profileColumnBytes*int64(len(seen.columns)) + cost.Bytes + m.Need}.refusal()
 	}
 	if err != nil {
 		return nil, err
@@ -313,9 +313,9 @@ func (t *trial) takeSketch() error {
 	if t.Std, err = gram.NewStandardizer(t.bundle.profile, t.bundle.columns, t.scale, t.Fill); err != nil {
 		return err
 	}
-	if t.bundle.wanted != nil {
-		m.Keep(t.bundle.wanted)
-		t.Std.Keep(t.bundle.wanted)
+	if t.bundle.takesPart != nil {
+		m.Keep(t.bundle.takesPart)
+		t.Std.Keep(t.bundle.takesPart)
 	}
 	t.Gram, t.Reads = m, t.gatherer.Reads
 	if t.Reads > 1 {

@@ -135,7 +135,7 @@ func TestSketchedSelection(t *testing.T) {
 	again.Memory = tight.Need
 	same(t, answerOf(t, selected(t, again)), answerOf(t, got))
 	// Of another file the same request, as it is recorded, is another one of its kind.
-	back := must.Get(fromRecord(got.Method, got.Options, nil))(t)
+	back := must.Get(requestFromRecord(got.Method, got.Options, nil))(t)
 	if back.Sketch != "640" || back.Reads != 2 {
 		t.Errorf("recorded as %q, %d passes", back.Sketch, back.Reads)
 	}

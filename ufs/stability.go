@@ -55,7 +55,7 @@ type half struct {
 func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
 	out := make([]half, len(sets))
 	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
-	err := g.track(p, func(func(Progress)) error {
+	err := g.trackProgress(p, func(func(Progress)) error {
 		for i, set := range sets {
 			err := ctx.Err()
 			if err == nil {
@@ -71,15 +71,15 @@ func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k 
 }
 
 func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (half, error) {
-	moments, graph, err := e.hashed.sum(set)
+	moments, graph, err := e.shardStats.sumShards(set)
 	if err != nil {
-		return half{}, e.plan.explain(err)
+		return half{}, e.plan.errForLimit(err)
 	}
 	own := *e
-	own.moments, own.graph, own.profile, own.hashed = moments, graph, &moments.Profile, nil
+	own.moments, own.graph, own.profile, own.shardStats = moments, graph, &moments.Profile, nil
 	if g.Takes.Sample {
-		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.hashed.moments))) })
-		if own.survey, err = lookAtSample(ctx, g, &own, g.Scale); err != nil {
+		own.sample = e.sample.Where(func(row int64) bool { return slices.Contains(set, halves.Of(g.Seed, row, len(e.shardStats.moments))) })
+		if own.survey, err = surveySample(ctx, g, &own, g.Scale); err != nil {
 			return half{}, err
 		}
 	}
@@ -124,7 +124,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 // agree says in s how well the selections from half-samples agree. index are the columns gathered
 // that are the features of s, ascending.
 func (g *gatherer) agree(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
-	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.hashed.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
+	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.shardStats.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
 	if err != nil && ctx.Err() == nil {
 		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)
 	}
@@ -149,7 +149,7 @@ func (g *gatherer) agree(ctx context.Context, e *bundle, s *stream.Selection, in
 	}
 	a := judge.Agreement(sets, len(index))
 	s.Stability = &stream.Agreement{
-		Shards: len(e.hashed.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
+		Shards: len(e.shardStats.moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
 	}
 	if rose > 0 {
 		s.Warnings = append(s.Warnings, stream.Textf("the objective rose in %d of %s: do not trust the stability", rose, plural(len(chosen), "half-sample")).Spell(g.Spelling))

@@ -67,16 +67,16 @@ func (e *bundle) sections() []chunkio.Section {
 	if e.sample != nil {
 		s = append(s, chunkio.Section{Name: sampleSection, Body: e.sample})
 	}
-	if e.rows != nil {
-		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rows})
+	if e.rowSample != nil {
+		s = append(s, chunkio.Section{Name: rowsSection, Body: e.rowSample})
 	}
-	if e.spread != nil {
-		s = append(s, chunkio.Section{Name: spreadSection, Body: e.spread})
+	if e.histograms != nil {
+		s = append(s, chunkio.Section{Name: spreadSection, Body: e.histograms})
 	}
-	if e.hashed != nil {
-		s = append(s, chunkio.Section{Name: hashedSection, Body: e.hashed})
-		if e.hashed.split != nil {
-			s = append(s, chunkio.Section{Name: waitingSection, Body: e.hashed.split}, chunkio.Section{Name: profileSection, Body: e.profile})
+	if e.shardStats != nil {
+		s = append(s, chunkio.Section{Name: hashedSection, Body: e.shardStats})
+		if e.shardStats.splitter != nil {
+			s = append(s, chunkio.Section{Name: waitingSection, Body: e.shardStats.splitter}, chunkio.Section{Name: profileSection, Body: e.profile})
 		}
 	}
 	if e.ranks != nil {
@@ -90,13 +90,13 @@ func (e *bundle) sections() []chunkio.Section {
 
 // progress are the sections of a checkpoint: the profile too, where nothing else holds it.
 func (e *bundle) progress() []chunkio.Section {
-	if e.wide != nil { // which has the profile, and rows that the graph takes later
+	if e.factor != nil { // which has the profile, and rows that the graph takes later
 		alone := *e
 		alone.graph = nil
-		return append(alone.sections(), chunkio.Section{Name: keptSection, Body: e.wide})
+		return append(alone.sections(), chunkio.Section{Name: keptSection, Body: e.factor})
 	}
 	s := e.sections()
-	if e.moments == nil && e.hashed == nil {
+	if e.moments == nil && e.shardStats == nil {
 		s = append(s, chunkio.Section{Name: profileSection, Body: e.profile})
 	}
 	return s
@@ -106,11 +106,11 @@ func (e *bundle) progress() []chunkio.Section {
 // to a reader they are plain text.
 func (e *bundle) writeStats(ctx context.Context, path string, say stream.Spelling) error {
 	profile := e.profile
-	if e.raw != nil { // the moments have that of the scores
-		profile = e.raw
+	if e.rawProfile != nil { // the moments have that of the scores
+		profile = e.rawProfile
 	}
 	sections := append([]chunkio.Section{{Name: profileSection, Body: profile}}, e.sections()...)
-	if e.places > 0 {
+	if e.positionCount > 0 {
 		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
 	}
 	return chunkio.WriteStats(ctx, path, e.header(say), sections...)
@@ -119,8 +119,8 @@ func (e *bundle) writeStats(ctx context.Context, path string, say stream.Spellin
 // header says what e holds.
 func (e *bundle) header(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
-		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.decided),
-		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spelled(e.warnings, say),
+		Kind: kindProfile, Version: Release, Columns: e.columns, LeftOut: withoutPositions(e.leftOut), Decided: withoutPositions(e.useless),
+		Options: e.options, Table: e.table, Part: e.part, Inputs: e.inputs, Ranges: e.covered, Warnings: spellAll(e.warnings, say),
 	}
 	switch {
 	case e.graph != nil && e.sketch != nil:
@@ -139,19 +139,19 @@ func (e *bundle) header(say stream.Spelling) chunkio.StatsHeader {
 // downloaded by this.
 func (q *Request) openStats(ctx context.Context, path string) (*chunkio.StatsReader, error) {
 	file, err := chunkio.OpenStats(ctx, path, q.fetching())
-	return file, q.wholeLimit(err)
+	return file, q.errForLimit(err)
 }
 
 // FetchOptions say how a program fetches what the request is made of, as a selection.
 func (q *Request) FetchOptions() chunkio.FetchOptions {
-	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratch()}
+	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratchOptions()}
 }
 
 // fetching says how files that are no data are fetched while a run is under way.
 func (q *Request) fetching() chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Memory > 0 {
-		from.Memory = max(q.Memory-programBytes, smallDocument)
+		from.Memory = max(q.Memory-programBytes, smallDocumentBytes)
 	}
 	return from
 }
@@ -170,7 +170,7 @@ func isKind(path, kind string) error {
 // recordedIn is what the header of a statistics file says, without any statistics.
 func recordedIn(h chunkio.StatsHeader) *bundle {
 	return &bundle{
-		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, decided: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
+		kind: h.Kind, columns: h.Columns, leftOut: h.LeftOut, useless: h.Decided, table: h.Table, part: h.Part, inputs: h.Inputs,
 		covered: h.Ranges, options: h.Options, warnings: stream.PlainTexts(h.Warnings),
 	}
 }
@@ -198,9 +198,9 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 		return nil, stream.Usagef("%s holds a profile only, which cannot tell how columns belong together; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", path)
 	case n == method.FromGraph && h.Kind != kindGraph:
 		return nil, stream.Usagef("%s holds no anchor graph; make one: ufs-stream scan INPUT… {method} METHOD {o} FILE.ufs, with the method that selects", path)
-	case n != method.FromProfile && e.ranked():
-		e.raw = gram.NewProfile(len(e.columns))
-		if err := readSection(r, profileSection, e.raw); err != nil {
+	case n != method.FromProfile && e.isRanked():
+		e.rawProfile = gram.NewProfile(len(e.columns))
+		if err := readSection(r, profileSection, e.rawProfile); err != nil {
 			return nil, err
 		}
 	case n == method.FromProfile:
@@ -243,10 +243,10 @@ func (e *bundle) readHashed(r *chunkio.StatsReader, opt gram.Options, graph int6
 			return err
 		}
 	}
-	if e.hashed, err = newHashed(shards, len(e.columns), opt, empty); err != nil {
+	if e.shardStats, err = newShardStats(shards, len(e.columns), opt, empty); err != nil {
 		return err
 	}
-	return readSection(r, hashedSection, e.hashed)
+	return readSection(r, hashedSection, e.shardStats)
 }
 
 // shardsIn is the number of hash shards whose statistics are in a file.
@@ -316,8 +316,8 @@ func (e *bundle) readRows(r *chunkio.StatsReader, limit int64) error {
 	if e.sample != nil {
 		limit = max(limit-anchor.SamplerBytes(e.sample.Len(), len(e.columns)), 1)
 	}
-	e.rows = new(rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit}))
-	return readSection(r, rowsSection, e.rows)
+	e.rowSample = new(rowsample.New(len(e.columns), anchor.SamplerOptions{Limit: limit}))
+	return readSection(r, rowsSection, e.rowSample)
 }
 
 // readSpread reads the histograms of a file, if it has any.
@@ -325,8 +325,8 @@ func (e *bundle) readSpread(r *chunkio.StatsReader, threads int) error {
 	if !r.Has(spreadSection) {
 		return nil
 	}
-	e.spread = gram.NewHistograms(len(e.columns), threads)
-	return readSection(r, spreadSection, e.spread)
+	e.histograms = gram.NewHistograms(len(e.columns), threads)
+	return readSection(r, spreadSection, e.histograms)
 }
 
 // readRanks reads the histograms for ranks of a profile, if it has any.

@@ -58,7 +58,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := atomicfile.CanWrite(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	end, err := r.begin(ctx)
+	end, err := r.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +80,14 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spelled(warnings, r.Spelling), tree}, nil
+	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spellAll(warnings, r.Spelling), tree}, nil
 }
 
 // names are enough for a tree that they decide.
 func (r *run) names(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	ds, err := openDataset(ctx, r.Inputs, r.reading())
 	if err != nil {
-		return nil, r.wholeLimit(err)
+		return nil, r.errForLimit(err)
 	}
 	defer ds.Close()
 	if err := ds.NotInput(ctx, r.Output); err != nil {
@@ -102,14 +102,14 @@ func (r *run) correlations(ctx context.Context, e *method.Evidence) ([]stream.Te
 	plan := func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
 		// The distances between columns take the place of the Gram matrix; clusters are a few numbers a column.
-		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumn*int64(d))
+		return r.planPass(ds, gram.Bytes(d, r.expectedMissing(ds)), profileColumnBytes*int64(d))
 	}
 	found, err := (&gatherer{run: r, gatherKind: method.FromGram, plan: plan}).gather(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer found.close()
-	tellFilled(r, listFilled(r, found))
+	noteFilled(r, listFilled(r, found))
 	if e.Gram, err = found.moments.Finish(found.columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: r.fill(), Plain: true}); err != nil {
 		return nil, placed(err, found)
 	}

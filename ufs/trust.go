@@ -15,12 +15,12 @@ import (
 // is the share of the data that the features explain, on a Gram matrix. The share tells
 // nothing of a choice that was made for something else, as the embedding of the rows.
 func (r *run) judged() bool {
-	return r.From == method.FromGram && r.Takes.Reconstructs && !r.many && !r.unjudged
+	return r.From == method.FromGram && r.Takes.Reconstructs && !r.manySettings && !r.skipsTrust
 }
 
 // trustAligned puts into the selection how the method's choice compares with random ones by its own criterion.
 func trustAligned(t *trial, chance *stream.Chance) {
-	if chance == nil || t.many || t.unjudged || t.candidates.isConstrained {
+	if chance == nil || t.manySettings || t.skipsTrust || t.candidates.isConstrained {
 		return
 	}
 	if t.selection.Trust == nil {
@@ -88,7 +88,7 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 // warnWorse warns of a choice by a method that chooses for something else than reconstruction, where
 // random features explain more of all columns. The matrix has the columns names; chosen are of these.
 func (t *trial) warnWorse(ctx context.Context, names func(int) string, chosen []int) error {
-	if t.Takes.Reconstructs || t.many || t.unjudged || t.bundle.sketch != nil {
+	if t.Takes.Reconstructs || t.manySettings || t.skipsTrust || t.bundle.sketch != nil {
 		return nil
 	}
 	c := subset.Choice{Matrix: t.explainGram, Rows: t.bundle.profile.Rows, Chosen: chosen, Seed: t.Seed, Threads: t.Threads}

@@ -12,12 +12,12 @@ func TestWholeLimitKeepsOtherErrors(t *testing.T) {
 	left := errors.New("two files are left")
 	short := &stream.MemoryError{What: "copying", Need: 2 << 20, Limit: 1 << 20}
 	q := Request{Memory: programBytes + 1<<20}
-	err := q.wholeLimit(errors.Join(short, left))
+	err := q.errForLimit(errors.Join(short, left))
 	m, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || m.Limit != q.Memory || m.Need != programBytes+2<<20 || !errors.Is(err, left) {
 		t.Errorf("%v", err)
 	}
-	if err := q.wholeLimit(errors.Join(left, left)); !errors.Is(err, left) || errors.As(err, new(*stream.MemoryError)) {
+	if err := q.errForLimit(errors.Join(left, left)); !errors.Is(err, left) || errors.As(err, new(*stream.MemoryError)) {
 		t.Errorf("%v", err)
 	}
 }

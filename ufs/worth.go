@@ -13,7 +13,7 @@ import (
 // appraise says what the chosen features are worth beside noise, where the Gram matrix of their
 // columns is still there and exact. Of groups it says nothing: noise has none.
 func (t *trial) appraise(order []int) {
-	if t.unjudged || t.many || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
+	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
 		return
 	}
 	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
@@ -54,7 +54,7 @@ func (t *trial) gaining(picks []pick) ([]pick, error) {
 // choice is another and the plan has memory for it: that of the rules of how many to keep.
 func recordGreedyError(ctx context.Context, t *trial, order []int) error {
 	free := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
-	if free || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.sizes && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
+	if free || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]

@@ -124,7 +124,7 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	for _, step := range r.Trace {
 		s.Objective = append(s.Objective, step.Objective)
 	}
-	s.Warnings = append(s.Warnings, spelled(r.Warnings, t.Spelling)...)
+	s.Warnings = append(s.Warnings, spellAll(r.Warnings, t.Spelling)...)
 	s.Estimate = cmp.Or(r.Estimate, estimate)
 	if from, to := r.Ties.At(s.K); from < to {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
