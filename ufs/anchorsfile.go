@@ -74,7 +74,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 	}
 	a, err := anchor.Given(ctx, p.readableRows(src), p.g.anchorRows, std)
 	if err != nil { // report an error in the anchors whatever its text says about distances: no row was read yet
-		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(placed(err, &bundle{path: place.Name(f.File)})))
+		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.Name(f.File)})))
 	}
 	return a, nil
 }

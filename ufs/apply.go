@@ -88,7 +88,7 @@ func (a *ApplyRequest) runWithinLimits(ctx context.Context, write func(*Request,
 		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, plural(len(a.Selection.Selected), "feature"))
 	}
 	q := Request{Threads: a.Threads, Memory: a.Memory, TempDir: a.TempDir, MaxScratch: a.MaxScratch, Meter: a.Meter, Progress: a.Progress}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return err
 	}
 	if err := checkTempFolder(q.TempDir); err != nil {

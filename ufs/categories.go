@@ -41,7 +41,7 @@ func (r *run) findCategories(ctx context.Context) error {
 	if r.Categorical == categoricalAuto {
 		columns = nil
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	for _, name := range columns { // opening needs them, to keep their whole numbers apart
 		opt.Categories = append(opt.Categories, chunkio.Category{Column: name, Why: "values that are not read yet"})
 	}

@@ -80,7 +80,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
 	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
 	c.q.Anonymous, c.q.Meter = o.Anonymous, o.Meter
-	if err := c.q.limits(); err != nil {
+	if err := c.q.fillLimits(); err != nil {
 		return nil, err
 	}
 	end, err := c.q.applyLimits(ctx)

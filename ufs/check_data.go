@@ -78,7 +78,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	if err != nil {
 		return nil, err
 	}
-	if err := e.readSpread(file, r.Threads); err != nil {
+	if err := e.readHistograms(file, r.Threads); err != nil {
 		return nil, err
 	}
 	s := &stream.Selection{Options: map[string]any{}, LeftOut: e.leftOut}
@@ -87,7 +87,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	}
 	t, err := g.newTrial(e, s)
 	if err != nil {
-		return nil, placed(err, e)
+		return nil, withPlace(err, e)
 	}
 	for _, w := range spellAll(e.warnings, c.Spelling) {
 		if !slices.Contains(c.verdict.Warnings, w) {
@@ -156,7 +156,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	if len(own) > 0 {
 		explained, err := judge.Explain(ctx, g, own, c.q.Threads)
 		if err != nil {
-			return placed(err, d.e)
+			return withPlace(err, d.e)
 		}
 		d.selectionError = explained.Error[len(explained.Error)-1]
 		if own = explained.Order; weights {
@@ -179,7 +179,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	k := min(len(featureNames(c.Selection)), g.D)
 	fresh, err := judge.Choose(ctx, g, k, keep[:min(len(keep), k)], c.q.Threads)
 	if err != nil {
-		return placed(err, d.e)
+		return withPlace(err, d.e)
 	}
 	d.freshError = fresh.Error[len(fresh.Error)-1]
 	for _, k := range fresh.Order {

@@ -55,10 +55,10 @@ func (c *checker) findMoved(before, now *checkedData) {
 			free = float64(psi.Groups - 1)
 		}
 		switch index := m.Index() - free*chance; {
-		case index >= muchMoved:
+		case index >= muchMovedIndex:
 			m.Moved = MovedMuch
 			much = append(much, name)
-		case index >= someMoved:
+		case index >= someMovedIndex:
 			m.Moved = MovedSome
 			moved = append(moved, name)
 		}

@@ -138,7 +138,7 @@ func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	long := scalemodel.Estimate(j, rates, 1).Total
 	if r.From == method.FromRows {
 		rows := j.Rows
-		if drawn := r.drawn(); drawn > 0 {
+		if drawn := r.drawnRows(); drawn > 0 {
 			rows = min(rows, drawn)
 		}
 		long += float64(rows) * float64(len(ds.Columns())) * float64(b.iterations) / (iteratedValuesPerSecond * float64(r.Threads))

@@ -69,7 +69,7 @@ func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) 
 		p.g.addGraphShape(id.Options)
 	}
 	if p.g.keepRows > 0 {
-		p.g.sampleShape(id.Options)
+		p.g.addSampleShape(id.Options)
 	}
 	if !p.rowRange.All() {
 		id.Facts["range of rows"] = p.rowRange.String()

@@ -144,7 +144,7 @@ func TestAutoCheckpoint(t *testing.T) {
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
 		r := must.Get(q.settleSelection(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), q.Inputs, r.reading()))(t)
+		ds := must.Get(openDataset(t.Context(), q.Inputs, r.readOptions()))(t)
 		defer ds.Close()
 		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}
@@ -168,7 +168,7 @@ func TestPredictedIterations(t *testing.T) {
 		t.Helper()
 		q := Request{Inputs: []string{file}, Method: "eufs", K: 3, Threads: 1, Options: method.Settings{"max-iter": most, "sample": 0}}
 		r := must.Get(q.settle(t.Context()))(t)
-		ds := must.Get(openDataset(t.Context(), r.Inputs, r.reading()))(t)
+		ds := must.Get(openDataset(t.Context(), r.Inputs, r.readOptions()))(t)
 		defer ds.Close()
 		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
 	}

@@ -201,7 +201,7 @@ func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 		t.Fatal(err)
 	}
 	g := newGatherer(r)
-	e, err := g.obtain(t.Context())
+	e, err := g.obtainStatistics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func Convert(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error)
 	if err := checkParquetOutput("convert", c.Output); err != nil {
 		return report, err
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return report, err
 	}
 	if err := checkTempFolder(q.TempDir); err != nil {

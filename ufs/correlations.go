@@ -53,7 +53,7 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	if q.Methods = nil; q.Meter == nil {
 		q.Meter = new(stream.Meter)
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return err
 	}
 	end, err := q.applyLimits(ctx)
@@ -80,7 +80,7 @@ func (q Request) withCorrelationsFor(ctx context.Context, selection *stream.Sele
 	solving := time.Now()
 	c, err := g.newCorrelations(e)
 	if err != nil {
-		return q.blameStats(placed(err, e))
+		return q.blameStats(withPlace(err, e))
 	}
 	c.transfer = q.Meter.Transfer().Since(fetched)
 	c.timing = stream.Timing{Wall: time.Since(begin).Seconds(), Parts: q.Meter.Busy.Parts().Since(parts)}
@@ -135,7 +135,7 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 			b.sideStatistics = more
 			return b, err
 		}
-		e, err := g.obtain(ctx)
+		e, err := g.obtainStatistics(ctx)
 		return g, e, err
 	}
 	file, err := q.openStats(ctx, q.Stats) // opened once for everything that is read from it
@@ -143,14 +143,14 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 		return nil, nil, err
 	}
 	defer file.Close()
-	if err := isKind(file.Path(), file.Header.Kind); err != nil {
+	if err := checkKind(file.Path(), file.Header.Kind); err != nil {
 		return nil, nil, err
 	}
 	if k := file.Header.Kind; k == kindSketch || k == kindSketchedGraph {
 		return nil, nil, stream.Usagef("%s holds a sketch of the rows, which only estimates correlations; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
 	if recorded {
-		q.fitToStats(recordedIn(file.Header))
+		q.fitToStats(newBundle(file.Header))
 	}
 	limit, own := q.Memory, reserved(len(file.Header.Columns))
 	q.Memory = max(limit-own, 1)

@@ -95,10 +95,10 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	if err := e.checkRequest(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.q.limits(); err != nil {
+	if err := e.q.fillLimits(); err != nil {
 		return nil, err
 	}
-	if err := e.q.input(); err != nil {
+	if err := e.q.settleInput(); err != nil {
 		return nil, err
 	}
 	if err := checkTempFolder(e.q.TempDir); err != nil {
@@ -146,7 +146,7 @@ func (e *evaluator) selectionBytes() (bytes int64) {
 
 // checkRequest finds faults that no input can mend, and fills in the protocol's numbers.
 func (e *evaluator) checkRequest(ctx context.Context) error {
-	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).noStats(ctx, "eval clusters rows, so it needs those"); err != nil {
+	if err := (&Request{Inputs: e.Inputs, Anonymous: e.Anonymous, Allow: e.Allow, Meter: e.Meter}).refuseStats(ctx, "eval clusters rows, so it needs those"); err != nil {
 		return err
 	}
 	switch {
@@ -191,7 +191,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 
 // settleSampling settles the number of rows to judge by, and whether selections are made again.
 func (e *evaluator) settleSampling() error {
-	passing := e.q.passing()
+	passing := e.q.isPassingStream()
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)

@@ -224,5 +224,5 @@ func (e *evaluator) blameInput(err error) error {
 		}
 		return bad
 	}
-	return placed(err, &bundle{inputs: e.inputs})
+	return withPlace(err, &bundle{inputs: e.inputs})
 }

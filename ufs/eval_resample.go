@@ -44,7 +44,7 @@ func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows
 	if err := r.countAnchorsInFile(ctx); err != nil {
 		return err
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
 		return r.errLeastMemory(ctx, r.Inputs, opt, r.planSelection, err)
@@ -181,7 +181,7 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 	}
 	r.Stability = fit.Shards
 	var chosen []reselection
-	again, err := r.choose(ctx, func(g *gatherer, from *bundle, s *stream.Selection) error {
+	again, err := r.runSelection(ctx, func(g *gatherer, from *bundle, s *stream.Selection) error {
 		all, err := g.newCandidates(from.columns, s.LeftOut, true)
 		if err != nil {
 			return err

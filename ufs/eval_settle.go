@@ -229,11 +229,11 @@ func (e *evaluator) settleOptions() error {
 // missingPolicy returns the policy while reading, and the values that fill missing entries later.
 func (e *evaluator) missingPolicy() (stream.MissingPolicy, gram.Fill) {
 	q := Request{Missing: e.policyName, Sparse: e.sparse}
-	fill := q.fill()
+	fill := q.missingFill()
 	if fill == gram.FillPairwise { // rows to cluster have no pairs
 		fill = gram.FillMean
 	}
-	return q.policy(), fill
+	return q.missingPolicy(), fill
 }
 
 func uniqueValues(list []int) (once []int) {

@@ -71,7 +71,7 @@ func (t *trial) bindChoice(leftOut []stream.LeftOut, strict bool) (err error) {
 // newUnboundTrial is newTrial without the number of features and the constraints on the choice.
 func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	t := &trial{gatherer: g, bundle: e, selection: s, Evidence: &method.Evidence{
-		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.fill(), Missing: g.policy() == stream.MissingKeep,
+		Variance: g.Variance, MinGain: g.MinGain, Scale: g.scale, Fill: g.missingFill(), Missing: g.missingPolicy() == stream.MissingKeep,
 		Seed: g.Seed, Threads: g.Threads, Meter: g.Meter,
 		Profile: e.profile, Rows: e.profile.Rows, Parallel: e.plan.parallelSettings,
 		Release: func() error { return nil }, Pass: func(int, string) {}, Iteration: func(int, float64) {},
@@ -276,7 +276,7 @@ func (t *trial) useEveryColumn(std *gram.Standardizer) {
 
 // warnSampled warns if the method's sample leaves rows out.
 func (t *trial) warnSampled() {
-	n := t.drawn()
+	n := t.drawnRows()
 	if n != t.Sample || n == 0 || n >= t.selection.Rows {
 		return
 	}
@@ -383,7 +383,7 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 	if p.Done, p.Failed = true, err != nil; shown {
 		show()
 	}
-	if err = placed(err, t.bundle); err != nil && t.bundle.source != nil {
+	if err = withPlace(err, t.bundle); err != nil && t.bundle.source != nil {
 		err = t.bundle.plan.errForLimit(err)
 	}
 	return err

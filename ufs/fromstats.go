@@ -31,7 +31,7 @@ func (r *run) gatherFromFile(file *chunkio.StatsReader) (*bundle, error) {
 	if !r.autoSize || !errors.As(err, &short) || !short.OfMemory() {
 		return e, err
 	}
-	restore := r.withDefaultSize(shortOfMemory(short.Need))
+	restore := r.useDefaultSize(memorySizeReason(short.Need))
 	e, retryErr := r.gatherAtSize(file)
 	if retryErr != nil {
 		restore()
@@ -55,7 +55,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	}
 	sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph
 	if sketched && r.autoSize {
-		r.defaultSize(sketchedSize())
+		r.setDefaultSize(sketchSizeReason())
 	}
 	c, err := r.newCandidates(seen.columns, seen.leftOut, true)
 	if err != nil {
@@ -67,9 +67,9 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	m := 0
 	switch {
 	case sketched && r.From == method.FromGram && r.Takes.Sketch:
-		return r.fromSketch(file, seen, shape)
+		return r.gatherSketch(file, seen, shape)
 	case seen.kind == kindSketchedGraph && r.Takes.Sketch:
-		return r.fromSketchedGraph(file, seen, shape)
+		return r.gatherSketchedGraph(file, seen, shape)
 	}
 	if r.Reads > 0 || r.Sketch != "" {
 		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
@@ -87,7 +87,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 		return nil, err
 	}
 	d := len(seen.columns)
-	sizes := r.sizedAnyway(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
+	sizes := r.alwaysSizes(d) && (r.From == method.FromGram || r.From == method.FromGraph && seen.kind == kindGraph)
 	if more := max(cost.Bytes, r.sizeBytes(d, 0)); r.reportsSizes && programBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Memory {
 		cost.Bytes, sizes = more, true
 	}
@@ -171,7 +171,7 @@ func (r *run) settleShards(file *chunkio.StatsReader) error {
 	if r.Stability == 0 {
 		return nil
 	}
-	shards, err := shardsIn(file)
+	shards, err := hashShardCount(file)
 	switch {
 	case err != nil:
 		return err
@@ -243,7 +243,7 @@ func (r *run) checkRecorded(e *bundle) error {
 		return stream.Usagef("{on-error} is for reading files; %s is read whole or not at all", r.Stats)
 	}
 	if r.From == method.FromRows {
-		return r.recordedSample(e)
+		return r.settleFileSample(e)
 	}
 	return r.settleMissing(e)
 }

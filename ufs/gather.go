@@ -65,7 +65,7 @@ func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 
 // attemptPasses makes all passes once. It leaves the files in g.inputs.
 func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
-	opt := g.reading()
+	opt := g.readOptions()
 	policy := opt.Missing
 	// On a grid no column may leave, so the policy alone decides about missing values.
 	cells := g.gatherKind == method.FromRows && g.Takes.Cells
@@ -100,7 +100,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	if p.plan.Kept > 0 { // for the passes of the method
 		p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 	}
-	if p.rowRange, p.firstRow, err = g.rowsOf(ds); err != nil {
+	if p.rowRange, p.firstRow, err = g.rowsToGather(ds); err != nil {
 		return nil, err
 	}
 	if err := g.openAutoCheckpoint(ds, p.plan); err != nil {
@@ -135,7 +135,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):
-		return nil, g.needsRound(stream.ErrMissing)
+		return nil, g.errNeedsRound(stream.ErrMissing)
 	case !promisesMissing(ds):
 		g.expectPasses(1, p.plan)
 		e, err := p.accumulateStats(ctx, ds, nil)
@@ -146,7 +146,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 			return nil, errReadOnce(err)
 		}
 		if g.shard.Of > 0 {
-			return nil, g.needsRound(err)
+			return nil, g.errNeedsRound(err)
 		}
 		profileFirst = true
 	default:

@@ -68,7 +68,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		if p.plan.Sketch > 0 {
 			e.sketch = g.newSketch(len(e.columns), p.plan)
 			if graph != nil {
-				e.weights = g.newWeights(p.anchorCount)
+				e.weights = g.newWeightSketch(p.anchorCount)
 				graph.SketchWeights(e.weights)
 			}
 		}
@@ -76,18 +76,18 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 			e.sample = newRowSample(p, ds)
 		}
 		if g.keepRows > 0 {
-			e.rowSample = p.keeper(ds)
+			e.rowSample = p.newKeptSample(ds)
 		}
 		if g.takesRanks {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
 		}
-		err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, body: e.progress(), alwaysSave: p.plan.OutOfCore || g.gatherKind == method.FromRows}, e.adders()...)
+		err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, body: e.checkpointSections(), alwaysSave: p.plan.OutOfCore || g.gatherKind == method.FromRows}, e.adders()...)
 	} else {
 		if err := p.prepareGram(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.factorRows == nil {
-			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, body: e.progress(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
+			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, body: e.checkpointSections(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
 		}
 		if err == nil && e.shardStats != nil {
 			err = e.finishShards()
@@ -108,14 +108,14 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	if p.rowRange.All() {
 		e.covered[0].To = e.profile.Seen
 	}
-	e.part = g.partOf(ds)
+	e.part = g.planPart(ds)
 	e.options = g.statisticsShape()
 	if e.graph != nil {
 		g.addGraphShape(e.options)
 		e.options["anchors"] = strconv.Itoa(p.anchorCount)
 	}
 	if e.rowSample != nil {
-		g.sampleShape(e.options)
+		g.addSampleShape(e.options)
 	}
 	if p.ranks != nil {
 		if e.options[optionRanks], err = ranksDigest(p.ranks); err != nil {

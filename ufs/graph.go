@@ -28,12 +28,12 @@ func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*bundle, e
 	input := &bundle{inputs: ds.Inputs()}
 	graph, err := p.newAnchorStatistics(ctx, d)
 	if err != nil {
-		return nil, placed(err, input)
+		return nil, withPlace(err, input)
 	}
 	p.g.expectPasses(1, p.plan)
 	p.factorRows = d.rows
 	e, err := p.accumulateStats(ctx, ds, graph)
-	return e, placed(err, input)
+	return e, withPlace(err, input)
 }
 
 // anchorData is the result of the profile pass: the data that anchors are made from.
@@ -55,12 +55,12 @@ func (d *anchorData) drawnRows() anchor.Drawn {
 // drawAnchorRows makes the profile pass, or takes the profile of a scan in its place, and settles how the next
 // pass reads.
 func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
-	p.opt.Missing = p.g.policy()
+	p.opt.Missing = p.g.missingPolicy()
 	if p.scores != nil {
 		return p.drawScoredRows(ds)
 	}
 	if p.g.wholeProfile != nil {
-		return p.drawnBefore(ds)
+		return p.anchorDataFromProfile(ds)
 	}
 	p.keepDecoded(ds)
 	p.g.expectPasses(2, p.plan)
@@ -132,11 +132,11 @@ func (r *run) newAnchorSampler(m, d int, plan Budget, bound func(rows int) uint6
 func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	g, d := p.g, len(ds.Columns())
 	if g.gatherKind != method.FromGram {
-		return g.newAnchorSampler(g.maxAnchors(), d, p.plan, p.bound(ds))
+		return g.newAnchorSampler(g.maxAnchors(), d, p.plan, p.hashBound(ds))
 	}
 	rows := surveyRows(g.run, d)
 	return anchor.NewSampler(d, anchor.SamplerOptions{
-		Rows: rows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading, Bound: p.bound(ds)(rows), Entries: g.Sparse != "",
+		Rows: rows, Seed: g.Seed, Limit: p.plan.Limit - p.plan.Program - p.plan.Reading, Bound: p.hashBound(ds)(rows), Entries: g.Sparse != "",
 	})
 }
 
@@ -214,7 +214,7 @@ func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.
 // placeAnchors places the anchors, and compares their graph with chance.
 func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Anchors, known anchor.Trust, err error) {
 	r := p.g.run
-	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.fill())
+	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.missingFill())
 	if err != nil {
 		return nil, known, err
 	}

@@ -132,7 +132,7 @@ const inlineName = "the recorded JSON"
 
 // readOptionFile returns the text that an option gives: JSON as it stands, or the contents of the named file.
 func (q *Request) readOptionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
-	from := q.fetching()
+	from := q.documentOptions()
 	if isJSON([]byte(value)) {
 		return inlineName, []byte(value), q.errForLimit(checkPairsMemory(ctx, inlineName, []byte(value), from.Memory))
 	}

@@ -22,7 +22,7 @@ func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
 	t.Helper()
 	file := must.Get(chunkio.OpenStats(t.Context(), path, chunkio.FetchOptions{}))(t)
 	defer file.Close()
-	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(shardsIn(file))(t)))(t)
+	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(hashShardCount(file))(t)))(t)
 }
 
 // TestHashedForm: the binary form comes back bit for bit, is refused for another number of

@@ -47,13 +47,13 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 	if err := refuseInputAsOutput(ctx, &q); err != nil {
 		return nil, err
 	}
-	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.fetching()) {
+	if len(q.Inputs) == 1 && chunkio.IsStats(ctx, q.Inputs[0], q.documentOptions()) {
 		return q.inspectStats(ctx, q.Inputs[0])
 	}
 	if len(q.Inputs) == 0 && q.Plan == "" {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
-	if err := q.noStats(ctx, "inspect statistics files one at a time"); err != nil {
+	if err := q.refuseStats(ctx, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
 	r := &run{Request: q, original: q}
@@ -62,10 +62,10 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 			return nil, err
 		}
 	}
-	if err := r.input(); err != nil {
+	if err := r.settleInput(); err != nil {
 		return nil, err
 	}
-	if err := r.limits(); err != nil {
+	if err := r.fillLimits(); err != nil {
 		return nil, err
 	}
 	end, err := r.applyLimits(ctx)
@@ -84,7 +84,7 @@ func Inspect(ctx context.Context, q Request, scan bool) (*Inspection, error) {
 const inspectedColumnBytes = 400
 
 func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) {
-	opt := r.reading()
+	opt := r.readOptions()
 	opt.Spreads = !scan // a scan shows more
 	var notes []string
 	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Spelling)) }
@@ -230,7 +230,7 @@ func (q *Request) inspectStats(ctx context.Context, path string) (*Inspection, e
 		return nil, err
 	}
 	rows := e.coveredRows()
-	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.asked(), Part: e.part, Inputs: e.inputs,
+	s := &Inspection{Kind: e.kind, Rows: &rows, Scanned: true, Options: e.requestedOptions(), Part: e.part, Inputs: e.inputs,
 		Columns: []InspectedColumn{}, Warnings: append([]string{}, spellAll(e.warnings, q.Spelling)...)}
 	for _, in := range e.inputs {
 		s.Bytes += in.Bytes

@@ -183,7 +183,7 @@ func TestRefusalHearsTheContext(t *testing.T) {
 	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).settle(t.Context()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := r.errLeastMemory(ctx, r.Inputs, r.reading(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
+	err := r.errLeastMemory(ctx, r.Inputs, r.readOptions(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

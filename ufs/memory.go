@@ -60,7 +60,7 @@ type Budget struct {
 func (r *run) newShape(ds *chunkio.Dataset, c *candidates) method.Shape {
 	shape := method.Shape{
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: limitRows(surveyRows(r, len(ds.Columns())), ds),
-		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.policy() == stream.MissingDropRow,
+		Sparse: r.Sparse != "", RowEntries: ds.RowEntries(), HasNulls: promisesMissing(ds), FillMean: r.Missing == missingMean, Drops: r.missingPolicy() == stream.MissingDropRow,
 	}
 	r.addChoiceToShape(&shape, c)
 	return shape
@@ -80,7 +80,7 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 		}
 		in, err := r.planBestForm(ds, func(rank int) (Budget, error) { return r.planGraph(ds, &shape, rank, false) })
 		if !r.Takes.Streams {
-			return in, r.orSketched(ds, &shape, in, err)
+			return in, r.errWithSketchAdvice(ds, &shape, in, err)
 		}
 		return r.chooseInOrOutOfCore(ds, in, err, func() (Budget, error) { return r.planGraph(ds, &shape, 0, true) })
 	case method.FromRows:
@@ -173,7 +173,7 @@ func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.planHeader != nil {
 		return err
 	}
-	for _, rows := range []int{autoSketch, autoSketch / 4, autoSketch / 8} {
+	for _, rows := range []int{autoSketchRows, autoSketchRows / 4, autoSketchRows / 8} {
 		if d := len(ds.Columns()); b.Program+profileColumnBytes*int64(d)+gram.SketchBytes(d, r.expectedMissing(ds), rows)+ds.MinMemory() <= b.Limit {
 			return stream.Errorf("%w; or a sketch of the rows, {sketch} %d, from which {method} greedy selects; or {profile-only}", err, gram.SketchRows(rows))
 		}
@@ -185,7 +185,7 @@ func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
 // fit.
 func (r *run) withSizeRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
 	d := len(ds.Columns())
-	if b.hasSizeRules = r.sizedAnyway(d); !r.reportsSizes || b.hasSizeRules {
+	if b.hasSizeRules = r.alwaysSizes(d); !r.reportsSizes || b.hasSizeRules {
 		return b
 	}
 	rules := r.sizeBytes(d, rank)

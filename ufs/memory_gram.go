@@ -106,11 +106,11 @@ func (r *run) gramFormBytes(ds *chunkio.Dataset, rank int) int64 {
 func (r *run) gramCost(shape method.Shape) (method.Cost, error) {
 	cost, err := r.Solver.Cost(shape)
 	d := len(shape.Columns)
-	if r.AutoK || r.From != method.FromProfile && r.sizedAnyway(d) {
+	if r.AutoK || r.From != method.FromProfile && r.alwaysSizes(d) {
 		cost.Bytes = max(cost.Bytes, r.sizeBytes(d, shape.Rank))
 	}
 	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.Appraised(d))))
-	if r.judged() {
+	if r.comparesWithChance() {
 		cost.Bytes = max(cost.Bytes, subset.CompareBytes(d, shape.K))
 	}
 	if r.Takes.Sample { // the matrix may be used up by other methods, which explain nothing themselves
@@ -154,7 +154,7 @@ func (r *run) planOutOfCore(ds *chunkio.Dataset, shape method.Shape) (Budget, er
 // expectedMissing is the number of features whose missing values the statistics will have to carry, as far as
 // the metadata show.
 func (r *run) expectedMissing(ds *chunkio.Dataset) int {
-	if r.policy() != stream.MissingKeep {
+	if r.missingPolicy() != stream.MissingKeep {
 		return 0
 	}
 	return ds.WithNulls()

@@ -42,7 +42,7 @@ func (p *pass) keepDecoded(ds *chunkio.Dataset) {
 		return
 	}
 	p.plan = p.plan.withKept(ds, 0)
-	p.plan.enforce(p.g.policy() == stream.MissingKeep)
+	p.plan.enforce(p.g.missingPolicy() == stream.MissingKeep)
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 

@@ -33,7 +33,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	d := len(shape.Columns)
 	source := r.rowSource(ds)
 	shape.Source = source
-	if drawn := r.drawn(); drawn > 0 {
+	if drawn := r.drawnRows(); drawn > 0 {
 		shape.Rows = min(shape.Rows, drawn)
 	}
 	whole, err := r.Solver.Cost(shape)
@@ -89,7 +89,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	b.spoolBytes = ds.ScratchFor(b.Reading)
 	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, alone)
 	// The statistics may outgrow the plan while the rows are kept, except under these policies.
-	if input, ok := ds.(*chunkio.Dataset); ok && b.methodPasses.Least > 0 && (!b.gathersMoments || r.policy() != stream.MissingKeep) {
+	if input, ok := ds.(*chunkio.Dataset); ok && b.methodPasses.Least > 0 && (!b.gathersMoments || r.missingPolicy() != stream.MissingKeep) {
 		b = b.withKept(input, b.Solver)
 	}
 	if b.scratch > 0 {
@@ -128,7 +128,7 @@ func (q *Request) scratchOptions() scratch.Options {
 // rowSource is the source of the passes of a method over rows: ds, or the rows drawn from it in full blocks, if
 // the method's sums depend on the blocks.
 func (r *run) rowSource(ds stream.Source) stream.Source {
-	if n := r.drawn(); n > 0 && n < ds.Rows() && r.Takes.Cells {
+	if n := r.drawnRows(); n > 0 && n < ds.Rows() && r.Takes.Cells {
 		return &packedSource{ds, n}
 	}
 	return ds

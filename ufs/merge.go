@@ -77,7 +77,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 	case !(m.Decay >= 0 && m.Decay <= 1):
 		return nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
 	}
-	if err := q.limits(); err != nil {
+	if err := q.fillLimits(); err != nil {
 		return nil, err
 	}
 	end, err := q.applyLimits(ctx)
@@ -130,7 +130,7 @@ func (e *bundle) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
-		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.q.fetching())
+		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.q.documentOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ type merger struct {
 
 // headerBundle is the sum as described by the headers, without any statistics.
 func (m *merger) headerBundle() *bundle {
-	e := recordedIn(m.header)
+	e := newBundle(m.header)
 	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.list()
 	return e
 }

@@ -37,7 +37,7 @@ func (e *bundle) addStates(o *bundle) error {
 			return err
 		}
 	}
-	if err := e.addRows(o); err != nil {
+	if err := e.addRowSamples(o); err != nil {
 		return err
 	}
 	if err := e.addRanks(o); err != nil {

@@ -105,7 +105,7 @@ func orderedIndex(order []int, j int) int {
 // settleColumns gives the sum its columns. The order of every file, relative to the file that all were compared
 // with, becomes relative to the sum.
 func (m *merger) settleColumns(s *sumColumns) {
-	m.firstBundle, m.firstPath = recordedIn(s.first), s.firstPath
+	m.firstBundle, m.firstPath = newBundle(s.first), s.firstPath
 	m.header.LeftOut, m.header.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
 	m.header.Columns = slices.Clone(s.first.Columns)
 	for j, c := range s.types {

@@ -39,7 +39,7 @@ func (m *merger) orderByDay(files []string) (days, outside []string) {
 // checkAddable refuses a file that cannot be added to the files before it, by its record; first stands for all
 // of them.
 func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
-	if err := isKind(f.name, f.kind); err != nil {
+	if err := checkKind(f.name, f.kind); err != nil {
 		return err
 	}
 	switch recorded, _ := strconv.ParseFloat(f.decay, 64); {

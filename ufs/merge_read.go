@@ -155,7 +155,7 @@ func (r *partsReader) openFile(ctx context.Context, i int) {
 	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.check}
 	go func() {
 		defer close(o.done)
-		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.q.fetching())
+		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.q.documentOptions())
 	}()
 }
 
@@ -199,7 +199,7 @@ func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, li
 	m := t.merger
 	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile, kindSketchedGraph: method.FromProfile}[m.kind]
 	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.sideBytes(), 1)}
-	shards, err := shardsIn(file)
+	shards, err := hashShardCount(file)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, li
 			err = e.readSketchedGraph(file, opt.Threads)
 		}
 	} else if err == nil {
-		if err = e.readSpread(file, opt.Threads); err == nil && from == method.FromGram {
+		if err = e.readHistograms(file, opt.Threads); err == nil && from == method.FromGram {
 			err = e.readSample(file, opt.Limit)
 		}
 	}

@@ -112,7 +112,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 // up.
 func (m *merger) checkHeaderSize() error {
 	const added = 1 << 10 // by the decay, the window and the count of dropped rows
-	h := m.headerBundle().header(nil)
+	h := m.headerBundle().statsHeader(nil)
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 		reads := make([]chan headerResult, len(paths))
 		started := 0
 		var firstHead *chunkio.StatsHead // the first header: equal columns of later ones are shared
-		from := m.q.fetching()
+		from := m.q.documentOptions()
 		defer func() {
 			cancel()
 			for _, r := range reads[:started] {
@@ -191,7 +191,7 @@ func (m *merger) errForAllMemory(err error) error {
 	if !ok || !short.OfMemory() {
 		return err
 	}
-	whole, all := *short, m.q.fetching().Memory
+	whole, all := *short, m.q.documentOptions().Memory
 	whole.Need = int64(float64(short.Need) * float64(all) / float64(short.Limit))
 	return m.q.errForLimit(&whole)
 }
@@ -266,7 +266,7 @@ func (m *merger) orderFiles(lowest int) {
 // addCoverage adds up the rows that the files cover, and refuses rows that two of them cover.
 func (m *merger) addCoverage() error {
 	m.coverage.pathsDiffer = m.header.Part != nil
-	if err := m.warnApart(); err != nil {
+	if err := m.checkSameInputs(); err != nil {
 		return err
 	}
 	for i := range m.files {

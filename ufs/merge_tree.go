@@ -61,7 +61,7 @@ func newTree(m *merger) (*tree, error) {
 	}
 	if m.kind == kindGraph || m.kind == kindSketchedGraph {
 		var err error
-		if t.graphSize, err = recordedIn(m.header).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
+		if t.graphSize, err = newBundle(m.header).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
 			return nil, err
 		}
 	}
@@ -353,8 +353,8 @@ func (t *tree) sideBytesWithoutFacts() int64 {
 	case t.merger.kind == kindProfile && isRanked:
 		return profileColumnBytes*int64(d) + gram.RankHistogramsBytes(d, -1, t.merger.q.Threads)
 	case t.merger.kind == kindSketchedGraph:
-		e := recordedIn(t.merger.header)
-		return profileColumnBytes*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRows())
+		e := newBundle(t.merger.header)
+		return profileColumnBytes*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRowCount())
 	case t.merger.kind == kindProfile || t.merger.kind == kindSketch:
 		return profileColumnBytes * int64(d)
 	case isRanked:

@@ -13,20 +13,20 @@ import (
 func (r *run) solveGrid(ctx context.Context, varied method.Varied) (*Paths, error) {
 	r.manySettings = true
 	out := new(stream.Grid)
-	s, err := r.choose(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
+	s, err := r.runSelection(ctx, func(g *gatherer, e *bundle, s *stream.Selection) error {
 		t, err := g.newTrial(e, s)
 		if err != nil {
-			return placed(err, e)
+			return withPlace(err, e)
 		}
-		if err := t.sizeUp(ctx); err != nil {
+		if err := t.recommendSize(ctx); err != nil {
 			return errors.Join(err, t.close(s))
 		}
 		var found *method.Grid
 		err = t.solve(ctx, varied.Settings(), func(ctx context.Context) (err error) {
-			found, err = varied.Path(ctx, t.asked())
+			found, err = varied.Path(ctx, t.methodEvidence())
 			if err == nil {
 				for i := range found.Settings {
-					found.Settings[i].Ranking = t.ranked(found.Settings[i].Ranking)
+					found.Settings[i].Ranking = t.rankCandidates(found.Settings[i].Ranking)
 				}
 			}
 			return err
@@ -56,14 +56,14 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 	s.Warnings = append(s.Warnings, spellAll(found.Warnings, t.Spelling)...)
 	chosen := make([][]pick, len(found.Settings))
 	for i, set := range found.Settings {
-		if err := t.fits(set.Ranking); err != nil {
+		if err := t.checkRanking(set.Ranking); err != nil {
 			return err
 		}
-		chosen[i] = t.enough(set.Ranking, t.picks(set.Ranking, t.K))
+		chosen[i] = t.enoughPicks(set.Ranking, t.firstPicks(set.Ranking, t.K))
 	}
 	agreement := t.compareSettings(found, chosen, out)
 	if len(chosen) > 0 {
-		t.sayEstimated(featuresOf(chosen[max(out.Recommended, 0)]), false)
+		t.noteEstimate(pickedFeatures(chosen[max(out.Recommended, 0)]), false)
 	}
 	var first error
 	most, short := 0, 0
@@ -86,7 +86,7 @@ func (t *trial) writeUpGrid(found *method.Grid, out *stream.Grid) error {
 		}
 		var selected []stream.Selected
 		for rank, p := range chosen[i] {
-			f := t.selected(rank+1, p)
+			f := t.newSelected(rank+1, p)
 			selected, setting.Selected = append(selected, f), append(setting.Selected, f.Name)
 			if f.Members != nil {
 				if out.Members == nil {

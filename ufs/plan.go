@@ -83,7 +83,7 @@ func (r *run) forecastRun(ctx context.Context) (*Forecast, error) {
 	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
 		return nil, r.errLeastMemory(ctx, r.Inputs, opt, r.planSelection, err)
@@ -145,7 +145,7 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 // gatherPasses is the number of times that gathering reads the input: it may meet missing values only on the
 // way.
 func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
-	kept := r.policy() == stream.MissingKeep
+	kept := r.missingPolicy() == stream.MissingKeep
 	if r.scale == gram.ScaleRank {
 		return r.rankPasses(ds)
 	}

@@ -70,7 +70,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
-	opt := r.reading()
+	opt := r.readOptions()
 	opt.ForPlan, opt.Sample = true, 0
 	ds, err := openDataset(ctx, r.Inputs, opt)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *run) profileReason(ds *chunkio.Dataset) stream.Text {
 		return stream.Textf("method %s needs the scaling and the anchors of all rows", r.Name)
 	case r.From == method.FromRows:
 		return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", r.Name)
-	case r.policy() != stream.MissingKeep && r.Sparse == "" && promisesMissing(ds):
+	case r.missingPolicy() != stream.MissingKeep && r.Sparse == "" && promisesMissing(ds):
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", r.Missing)
 	}
 	return stream.Text{}
@@ -156,7 +156,7 @@ func (r *run) profileReason(ds *chunkio.Dataset) stream.Text {
 // missingWarnings warns about columns that have some missing values by the footers: if the policy refuses
 // these, only the last round would report it.
 func (r *run) missingWarnings(ds *chunkio.Dataset) []stream.Text {
-	if r.policy() != stream.MissingError || r.From == method.FromRows {
+	if r.missingPolicy() != stream.MissingError || r.From == method.FromRows {
 		return nil
 	}
 	var names []string
@@ -211,7 +211,7 @@ func (r *run) applyPlan(ctx context.Context) error {
 	case q.SkipBad:
 		return stream.Usagef("{on-error} skip-file leaves files out when the plan is made; by then all of it is read")
 	}
-	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.fetching())
+	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, q.documentOptions())
 	if err != nil {
 		return q.errForLimit(err)
 	}
@@ -247,7 +247,7 @@ func checkPlannedTexts(r *run, planned map[string]string) error {
 	(&Request{Texts: r.Texts}).addColumnShape(requested)
 	for _, option := range sortedKeys(requested) {
 		if requested[option] != planned[option] {
-			return r.frozenOption(option, requested[option], planned[option])
+			return r.errFrozenOption(option, requested[option], planned[option])
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ const (
 // how later passes read.
 func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
-	p.opt.Missing = p.g.policy()
+	p.opt.Missing = p.g.missingPolicy()
 	switch {
 	case p.g.wholeProfile != nil:
 		err = p.ranksFromProfile(ds)
@@ -92,7 +92,7 @@ func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
 // anchors to scores, and computes the profile of the scores from their table.
 func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 	if p.g.wholeProfile != nil {
-		if d, err = p.drawnBefore(ds); err != nil {
+		if d, err = p.anchorDataFromProfile(ds); err != nil {
 			return nil, err
 		}
 	} else {
@@ -101,7 +101,7 @@ func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 		}
 		d = &anchorData{columns: ds.Columns(), sample: p.sample}
 	}
-	sparse, fill := p.opt.Sparse != "", p.g.fill()
+	sparse, fill := p.opt.Sparse != "", p.g.missingFill()
 	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
 	if d.sample != nil {
 		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
@@ -114,7 +114,7 @@ func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	if p.scores == nil {
 		return ds
 	}
-	return scoredRows{ds, p.scores, p.g.fill()}
+	return scoredRows{ds, p.scores, p.g.missingFill()}
 }
 
 // scoredRows are rows mapped to scores.
@@ -162,7 +162,7 @@ func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 		then = "one for the ranks, which draws the anchors, then the statistics"
 	}
 	switch {
-	case r.policy() == stream.MissingKeep || r.Sparse != "":
+	case r.missingPolicy() == stream.MissingKeep || r.Sparse != "":
 		return method.Passes{Least: 2, Most: 2, Why: stream.PlainText(then)}
 	case promisesMissing(ds):
 		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, %s", then)}

@@ -161,7 +161,7 @@ func (r *run) fallbackRun(why error) *run {
 // gatherForSelection gathers for the method that then selects: the run's own, or the fallback. A statistics
 // file is opened only once.
 func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error) {
-	obtain := func(g *gatherer) (*bundle, error) { return g.obtain(ctx) }
+	obtain := func(g *gatherer) (*bundle, error) { return g.obtainStatistics(ctx) }
 	if r.Stats != "" && r.fallback != nil {
 		file, err := r.openStats(ctx, r.Stats)
 		if err != nil {
@@ -172,7 +172,7 @@ func (r *run) gatherForSelection(ctx context.Context) (*gatherer, *bundle, error
 	}
 	g := newGatherer(r)
 	e, err := obtain(g) // a stream that can be read only once is then gone
-	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.passing() {
+	if err == nil || r.fallback == nil || !r.canFallBack(err) || r.isPassingStream() {
 		return g, e, err
 	}
 	if err := g.states.Clear(); err != nil { // they are of no use to the other method
@@ -202,7 +202,7 @@ func decideBySurvey(ctx context.Context, g *gatherer, e *bundle) (err error) {
 		scale = ""
 	}
 	if e.survey, err = surveySample(ctx, g, e, scale); err != nil {
-		return placed(err, e)
+		return withPlace(err, e)
 	}
 	if isScaleOpen(g.run) {
 		g.scale, g.Scale = e.survey.Scale, e.survey.Scale.String()
@@ -241,7 +241,7 @@ func surveyedRows(r *run, drawn anchor.Drawn) int {
 // surveySample surveys the sample of rows in e, in the given scale or, if it is "", in the one that fits the
 // columns.
 func surveySample(ctx context.Context, g *gatherer, e *bundle, scale string) (*survey.Survey, error) {
-	std, err := gram.NewStandardizer(e.profile, e.columns, gram.ScaleStandard, g.fill())
+	std, err := gram.NewStandardizer(e.profile, e.columns, gram.ScaleStandard, g.missingFill())
 	if err != nil {
 		return nil, err
 	}

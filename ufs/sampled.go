@@ -18,19 +18,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Methods that iterate over rows select from the rows that a statistics file keeps as from the
-// data itself: the same passes, over the same blocks, in the same order. Only the file is read.
+// Methods that iterate over rows select from the rows that a statistics file keeps as from the data itself: the
+// same passes, over the same blocks, in the same order. Only the file is read.
 
-// sampled is selecting from kept rows, under way.
-type sampled struct {
+// sampleGatherer gathers from the rows that a statistics file keeps.
+type sampleGatherer struct {
 	*gatherer
-	file  *chunkio.StatsReader
-	kept  *rowsample.Source
-	whole *bundle // what the file says, of all rows
-	opt   rowsample.Options
+	file         *chunkio.StatsReader
+	sampleSource *rowsample.Source
+	fileBundle   *bundle // the file's statistics, of all rows
+	opt          rowsample.Options
 }
 
-// keptRows is what passes read. Closing it closes the file.
+// keptRows is the source that passes read. Closing it closes the file.
 type keptRows struct {
 	*rowsample.Source
 	file *chunkio.StatsReader
@@ -38,9 +38,9 @@ type keptRows struct {
 
 func (k keptRows) Close() error { return k.file.Close() }
 
-// fromSample gathers from the rows that the statistics file keeps, which stays open as the
-// source of what comes back.
-func (g *gatherer) fromSample(ctx context.Context) (e *bundle, err error) {
+// gatherFromSample gathers from the rows that the statistics file keeps, which stays open as the source of the
+// result.
+func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) {
 	file, err := g.openStats(ctx, g.Stats)
 	if err != nil {
 		return nil, err
@@ -51,34 +51,34 @@ func (g *gatherer) fromSample(ctx context.Context) (e *bundle, err error) {
 		}
 	}()
 	g.Stats = file.Path() // from here on for people
-	s := &sampled{gatherer: g, file: file}
-	if s.whole, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
-		err = s.whole.readPositions(file)
+	s := &sampleGatherer{gatherer: g, file: file}
+	if s.fileBundle, err = readStats(file, method.FromProfile, gram.Options{}, 0); err == nil {
+		err = s.fileBundle.readPositions(file)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !file.Has(rowsSection) {
-		return nil, g.keepsNone(s.whole.kind)
+		return nil, g.errNoKeptRows(s.fileBundle.kind)
 	}
-	s.kept, err = rowsample.Open(len(s.whole.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
+	s.sampleSource, err = rowsample.Open(len(s.fileBundle.columns), func() (io.Reader, error) { return file.SectionReader(rowsSection) })
 	if err != nil {
-		return nil, badSection(g.Stats, rowsSection, err)
+		return nil, errBadSection(g.Stats, rowsSection, err)
 	}
-	if err := g.checkRecorded(s.whole); err != nil {
+	if err := g.checkRecorded(s.fileBundle); err != nil {
 		return nil, err
 	}
-	if err := s.settleSample(); err != nil {
+	if err := s.settleDraw(); err != nil {
 		return nil, err
 	}
-	if err := g.restrictColumns(s.whole); err != nil {
+	if err := g.restrictColumns(s.fileBundle); err != nil {
 		return nil, err
 	}
-	return s.gather(ctx)
+	return s.gatherSample(ctx)
 }
 
-// keepsNone is the error for a file of statistics, of a kind, without rows.
-func (r *run) keepsNone(kind string) error {
+// errNoKeptRows is the error for a statistics file of this kind without rows.
+func (r *run) errNoKeptRows(kind string) error {
 	others := stream.Text{}
 	if kind != kindProfile {
 		others = stream.Textf(", or choose {method} %s with {stats}", methods.Fallback)
@@ -87,9 +87,9 @@ func (r *run) keepsNone(kind string) error {
 		r.Name, r.Stats, method.DefaultSample, others)
 }
 
-// recordedSample takes over what the rows in the file were drawn with, and refuses a request for
-// something else. Any policy for missing values can be asked for: none has acted.
-func (r *run) recordedSample(e *bundle) (err error) {
+// settleFileSample takes over the options that the file's rows were drawn with, and refuses a request for other
+// ones. Any missing policy can be requested: none has acted.
+func (r *run) settleFileSample(e *bundle) (err error) {
 	if recorded := e.options[optionSampleMissing]; r.original.Missing == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
@@ -104,28 +104,28 @@ func (r *run) recordedSample(e *bundle) (err error) {
 	return nil
 }
 
-// settleSample settles how many rows are drawn: those kept, or fewer of them.
-func (s *sampled) settleSample() error {
-	seed, kept, keeps := s.kept.Seed(), s.kept.Kept(), s.kept.Keeps()
+// settleDraw settles the number of rows drawn: the kept rows, or fewer of them.
+func (s *sampleGatherer) settleDraw() error {
+	seed, kept, keeps := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
 	if s.original.Seed != 0 && s.original.Seed != seed {
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
 	s.Seed = seed
-	all := kept >= s.whole.profile.Rows // then there are none to draw from beside them
+	all := kept >= s.fileBundle.profile.Rows // then there are no others to draw from
 	switch {
 	case !s.Given("sample"):
 		s.Sample = keeps
 	case all || s.Sample > 0 && s.Sample <= keeps:
 	default:
-		asked := comma(s.Sample)
+		requested := comma(s.Sample)
 		if s.Sample == 0 {
-			asked = "0 (all " + comma(s.whole.profile.Rows) + ")"
+			requested = "0 (all " + comma(s.fileBundle.profile.Rows) + ")"
 		}
 		return stream.Usagef("{sample} %s: %s keeps %s rows; scan again with {sample-rows} %d, or select from the data: select INPUT… {method} %s {sample} %d",
-			asked, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.whole.profile.Rows), s.whole.profile.Rows), s.Name, s.Sample)
+			requested, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.fileBundle.profile.Rows), s.fileBundle.profile.Rows), s.Name, s.Sample)
 	}
-	want := min(cmp.Or(s.Sample, keeps), s.whole.profile.Rows)
-	switch complete := s.whole.isComplete(); {
+	want := min(cmp.Or(s.Sample, keeps), s.fileBundle.profile.Rows)
+	switch complete := s.fileBundle.isComplete(); {
 	case kept >= want:
 	case complete:
 		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(kept, want, s.Seed))
@@ -137,12 +137,12 @@ func (s *sampled) settleSample() error {
 	return nil
 }
 
-// gather makes the passes that gatherer.gather makes over data.
-func (s *sampled) gather(ctx context.Context) (*bundle, error) {
-	whole := s.whole
+// gatherSample makes the passes that gatherer.gather makes over data.
+func (s *sampleGatherer) gatherSample(ctx context.Context) (*bundle, error) {
+	whole := s.fileBundle
 	missing := 0
 	s.opt = rowsample.Options{
-		Draw: s.drawn(), Rows: whole.profile.Seen, Missing: s.policy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
+		Draw: s.drawnRows(), Rows: whole.profile.Seen, Missing: s.missingPolicy(), Sparse: whole.options["sparse"] != "", Path: s.Stats,
 	}
 	for j, c := range whole.columns {
 		if whole.takesPart != nil && !whole.takesPart[j] {
@@ -153,54 +153,54 @@ func (s *sampled) gather(ctx context.Context) (*bundle, error) {
 			missing++
 		}
 	}
-	rows := s.kept.With(s.opt)
-	plan, err := s.planKept(rows, missing)
+	rows := s.sampleSource.With(s.opt)
+	plan, err := s.planSample(rows, missing)
 	if err != nil {
 		return nil, err
 	}
-	plan.enforce(s.policy() == stream.MissingKeep)
-	var decided []stream.LeftOut
-	if s.policy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
+	plan.enforce(s.missingPolicy() == stream.MissingKeep)
+	var useless []stream.LeftOut
+	if s.missingPolicy() != stream.MissingKeep && !s.opt.Sparse && !s.Takes.Cells {
 		s.opt.Missing = stream.MissingError
 		s.expectPasses(1, plan)
-		e, err := s.accumulate(ctx, plan, nil)
+		e, err := s.accumulateSample(ctx, plan, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
-		// Columns that are useless whatever fills them must neither fail nor drop rows.
-		if decided, err = s.useless(ctx, plan); err != nil {
+		// Columns that are useless however they are filled must neither fail nor drop rows.
+		if useless, err = s.findUseless(ctx, plan); err != nil {
 			return nil, err
 		}
-		s.opt.Missing = s.policy()
+		s.opt.Missing = s.missingPolicy()
 	}
 	s.expectPasses(1, plan)
-	return s.accumulate(ctx, plan, decided)
+	return s.accumulateSample(ctx, plan, useless)
 }
 
-// planKept plans selecting from the rows. Columns of the sample that have missing values are at
-// most those of the whole.
-func (s *sampled) planKept(rows *rowsample.Source, missing int) (Budget, error) {
+// planSample plans selecting from the rows. The sample has at most as many columns with missing values as the
+// whole.
+func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (Budget, error) {
 	shape := method.Shape{
-		Columns: s.opt.Columns, LeftOut: s.whole.leftOut, Rows: rows.Rows(), Threads: s.Threads,
-		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.policy() == stream.MissingDropRow,
+		Columns: s.opt.Columns, LeftOut: s.fileBundle.leftOut, Rows: rows.Rows(), Threads: s.Threads,
+		HasNulls: missing > 0, FillMean: s.Missing == missingMean, Drops: s.missingPolicy() == stream.MissingDropRow,
 	}
 	c, err := s.newCandidates(shape.Columns, shape.LeftOut, false)
 	if err != nil {
 		return Budget{}, err
 	}
 	s.addChoiceToShape(&shape, c)
-	if s.policy() != stream.MissingKeep {
+	if s.missingPolicy() != stream.MissingKeep {
 		missing = 0
 	}
 	return s.planRows(keptRows{rows, s.file}, shape, missing)
 }
 
-// useless makes a profile of the drawn rows, and leaves the columns out that can be no features.
-func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
+// findUseless makes a profile of the drawn rows, and leaves out the columns that can be no features.
+func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
 	s.expectPasses(2, plan)
-	if err := s.foldPass(ctx, s.kept.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	if err := s.foldPass(ctx, s.sampleSource.With(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := s.uselessWithMissing(profile, s.opt.Columns)
@@ -218,11 +218,11 @@ func (s *sampled) useless(ctx context.Context, plan Budget) ([]stream.LeftOut, e
 	return left, nil
 }
 
-// accumulate makes the pass whose result counts.
-func (s *sampled) accumulate(ctx context.Context, plan Budget, decided []stream.LeftOut) (*bundle, error) {
-	rows, whole := s.kept.With(s.opt), s.whole
+// accumulateSample makes the pass that fills the statistics.
+func (s *sampleGatherer) accumulateSample(ctx context.Context, plan Budget, useless []stream.LeftOut) (*bundle, error) {
+	rows, whole := s.sampleSource.With(s.opt), s.fileBundle
 	e := &bundle{
-		columns: s.opt.Columns, positionCount: whole.positionCount, useless: decided, leftOut: slices.Concat(whole.leftOut, decided), table: whole.table, inputs: whole.inputs,
+		columns: s.opt.Columns, positionCount: whole.positionCount, useless: useless, leftOut: slices.Concat(whole.leftOut, useless), table: whole.table, inputs: whole.inputs,
 		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
 		warnings: slices.Concat(whole.warnings, whole.gapWarnings(s.Stats)),
 	}

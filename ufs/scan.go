@@ -15,26 +15,27 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ScanRequest says what to gather into a statistics file: Request.Output names it. Of a plan
-// (Request.Plan) it may be the folder for the parts of all shards.
+// ScanRequest describes the statistics to gather into the file Request.Output. For a plan (Request.Plan) it may
+// be the folder for the parts of all shards.
 type ScanRequest struct {
 	Request
-	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With
-	// "auto" the scheduler that runs this process says I and N in the environment, with "auto/N" I:
-	// Slurm, Kubernetes, AWS Batch and Cloud Run are known.
+	// Shard "I/N" scans only that part of the rows, in whole row groups, about equal parts. With "auto" the
+	// scheduler that runs this process gives I and N in the environment, with "auto/N" only I: Slurm,
+	// Kubernetes, AWS Batch and Cloud Run are known.
 	Shard       string
 	ProfileOnly bool // only mean, spread and missing values of each column
-	// KeepRows takes a seeded sample of so many rows along, for methods that iterate over rows:
-	// those that Select would draw (option sample). It goes with ProfileOnly.
+	// KeepRows also keeps a seeded sample of this many rows, for methods that iterate over rows: the rows that
+	// Select would draw (option sample). It goes with ProfileOnly.
 	KeepRows int64
-	// Profile is a profile of all parts. It decides which columns are left out, alike in
-	// every part, and has the scaling and the anchors of a graph.
+	// Profile is a profile of all parts. It decides which columns are left out, alike in every part, and holds
+	// the scaling and the anchors of a graph.
 	Profile string
 }
 
-// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the
-// profile, the Gram matrix and the histograms, a sample of rows where the method looks at one, as the default does, and the
-// anchor graph where it works from one. Any scale, k and method of the Gram matrix can be asked of it later (Request.Stats).
+// Scan gathers mergeable statistics of the input, or of a shard of it, into a file: the profile, the Gram
+// matrix and the histograms, a sample of rows if the method surveys one, as the default does, and the anchor
+// graph if the method needs one. Any scale, k and method of the Gram matrix can be used with it later
+// (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	r, piece, err := q.settleScan(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer func() { err = r.checkpoint.close(ctx, err) }()
-	if q.Profile == "" { // which has them
+	if q.Profile == "" { // the profile has them
 		if err := r.findCategories(ctx); err != nil {
 			return nil, err
 		}
@@ -64,14 +65,14 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
 	}
-	g := r.scanner(q.ProfileOnly, piece)
+	g := r.newScanGatherer(q.ProfileOnly, piece)
 	if q.Profile != "" {
-		if err := r.takeProfile(ctx, q.Profile, r.samplesAnchors(), g.plan); err != nil {
+		if err := r.readProfile(ctx, q.Profile, r.samplesAnchors(), g.plan); err != nil {
 			return nil, err
 		}
 	}
 	if r.planHeader != nil {
-		if there, err := r.partThere(ctx, r.Output, g.gatherKind); there != nil || err != nil {
+		if there, err := r.findPart(ctx, r.Output, g.gatherKind); there != nil || err != nil {
 			return there, err
 		}
 	}
@@ -80,11 +81,11 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 		return nil, err
 	}
 	defer e.close()
-	if !q.ProfileOnly { // which only counts
+	if !q.ProfileOnly { // a profile fills nothing
 		noteFilled(r, listFilled(r, e))
 	}
 	if r.wholeProfile != nil && r.planHeader == nil {
-		e.warnings = append(e.warnings, r.wholeProfile.lacking(e.inputs, place.Name(q.Profile))...)
+		e.warnings = append(e.warnings, r.wholeProfile.coverageWarnings(e.inputs, place.Name(q.Profile))...)
 	}
 	if e.graph != nil {
 		if t := e.graph.Trust(); t != (anchor.Trust{}) && !t.Structured() {
@@ -99,9 +100,9 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	return done, r.checkpoint.resumeFolder().Forget()
 }
 
-// settleScan settles the request and refuses what cannot be right. r.Output is the file to write.
+// settleScan settles the request and refuses faulty ones. r.Output is the file to write.
 func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err error) {
-	if err := q.noStats(ctx, "add statistics files with merge"); err != nil {
+	if err := q.refuseStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
 	}
 	if err := q.refuseExclusion("scan"); err != nil {
@@ -110,28 +111,27 @@ func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err e
 	if r, err = settleGathering(ctx, q.Request); err != nil {
 		return nil, piece, err
 	}
-	if err := r.keepSample(q); err != nil {
+	if err := r.settleKeptRows(q); err != nil {
 		return nil, piece, err
 	}
-	if piece, err = shardOf(q.Shard, os.LookupEnv); err != nil {
+	if piece, err = readShard(q.Shard, os.LookupEnv); err != nil {
 		return nil, piece, err
 	}
 	if r.planHeader != nil {
-		if err := r.settlePart(q, piece); err != nil {
+		if err := r.prepareShardScan(q, piece); err != nil {
 			return nil, piece, err
 		}
 	}
 	if err := r.checkScan(q, piece); err != nil {
 		return nil, piece, err
 	}
-	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would
+	r.Reads = min(r.Reads, 1) // a scan reads once, whatever a selection would do
 	if r.planHeader != nil {
 		r.Output, err = r.partPath(q.Output)
 	}
 	return r, piece, err
 }
 
-// checkScan refuses options of scan that do not go together.
 func (r *run) checkScan(q ScanRequest, piece shard) error {
 	switch {
 	case q.Output == "":
@@ -166,16 +166,15 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 // samplesAnchors reports whether anchors are taken from a sample of rows, which a profile has.
 func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anchors.File == "" }
 
-// scanner gathers what a scan writes.
-func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
+// newScanGatherer makes the gatherer of a scan.
+func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
 	g := &gatherer{run: r, gatherKind: method.FromGram, piece: piece, takesSpread: true}
 	switch {
 	case profileOnly:
 		g.gatherKind, g.takesSample = method.FromProfile, r.samplesAnchors()
 		g.takesRanks = r.scale == gram.ScaleRank
-		// A profile finds out what the policy will meet, so the policy must not act. But
-		// scaling and anchors come from the rows that it keeps.
-		// Of sparse rows zero and drop-row act as they are read.
+		// A profile shows where the policy will act, so the policy must not act in it. But scaling and anchors
+		// come from the rows that it keeps. For sparse rows zero and drop-row act as they are read.
 		acts := (r.From == method.FromGraph || r.Sparse != "") && r.Missing == missingDropRow || r.Sparse != "" && r.Missing == missingZero
 		if !acts {
 			r.Missing = missingMean
@@ -189,9 +188,9 @@ func (r *run) scanner(profileOnly bool, piece shard) *gatherer {
 	return g
 }
 
-// lacking warns where the profile, whose file is called name, is not of all its own inputs, or not
-// of some of those that were scanned with it.
-func (e *bundle) lacking(scanned []stream.Input, name string) []stream.Text {
+// coverageWarnings warns if the profile in file name lacks some of its own inputs, or some of the inputs
+// scanned with it.
+func (e *bundle) coverageWarnings(scanned []stream.Input, name string) []stream.Text {
 	warnings := e.gapWarnings(name)
 	for _, in := range scanned {
 		if !slices.ContainsFunc(e.inputs, func(known stream.Input) bool { return known.Fingerprint == in.Fingerprint }) {
@@ -201,9 +200,9 @@ func (e *bundle) lacking(scanned []stream.Input, name string) []stream.Text {
 	return warnings
 }
 
-// takeProfile reads the profile at path, with its sample of rows where that is wanted; plan
-// says what the whole run needs where that does not fit.
-func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
+// readProfile reads the profile at path, with its sample of rows if sample is set; plan gives the need of the
+// whole run if that does not fit.
+func (r *run) readProfile(ctx context.Context, path string, sample bool, plan func(*chunkio.Dataset) (Budget, error)) error {
 	file, err := r.openStats(ctx, path)
 	if err != nil {
 		return err
@@ -222,7 +221,7 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 		}
 	}
 	if r.planHeader != nil {
-		if err := r.ofPlan(r.wholeProfile, file.Path()); err != nil {
+		if err := r.checkProfileOfPlan(r.wholeProfile, file.Path()); err != nil {
 			return err
 		}
 	}
@@ -232,7 +231,7 @@ func (r *run) takeProfile(ctx context.Context, path string, sample bool, plan fu
 	err = r.wholeProfile.readSample(file, max(r.Memory-programBytes, 1))
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		r.sampleBytes = m.Need
-		opt := r.reading()
+		opt := r.readOptions()
 		opt.Memory = max(opt.Memory, reopenedBytes)
 		return r.errOfPlan(ctx, r.Inputs, opt, plan, err)
 	}

@@ -95,7 +95,7 @@ func TestShardOf(t *testing.T) {
 		{"auto", cloudRun, shard{8, 8}, ""},
 		{"auto/7", cloudRun, shard{}, "CLOUD_RUN_TASK_INDEX is 7"},
 	} {
-		got, err := shardOf(c.text, environment(c.environment))
+		got, err := readShard(c.text, environment(c.environment))
 		usage := (*stream.UsageError)(nil)
 		switch {
 		case c.says == "" && (err != nil || got != c.want):
@@ -121,7 +121,7 @@ func TestShardOfCoversAll(t *testing.T) {
 		} {
 			seen := map[shard]bool{}
 			for i := range n {
-				s, err := shardOf("auto", environment(element(i)))
+				s, err := readShard("auto", environment(element(i)))
 				if err != nil || s != (shard{i + 1, n}) {
 					t.Fatalf("%s, element %d of %d: %v, %v", name, i, n, s, err)
 				}
@@ -133,7 +133,7 @@ func TestShardOfCoversAll(t *testing.T) {
 				if name == "slurm from 1" {
 					alone = slurm(i+1, i+1, i+1, 1, 1)
 				}
-				if again, err := shardOf(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
+				if again, err := readShard(fmt.Sprintf("auto/%d", n), environment(alone)); err != nil || again != s {
 					t.Errorf("%s, element %d of %d again: %v, %v", name, i, n, again, err)
 				}
 			}
@@ -147,7 +147,7 @@ func TestShardOfCoversAll(t *testing.T) {
 // The environment is looked at only where it is asked for.
 func TestShardOfLooksOnlyWhenAsked(t *testing.T) {
 	for _, text := range []string{"", "1/2", "x", "3/2", "autos"} {
-		_, _ = shardOf(text, func(name string) (string, bool) {
+		_, _ = readShard(text, func(name string) (string, bool) {
 			t.Errorf("%q looks for %s", text, name)
 			return "", false
 		})

@@ -15,23 +15,23 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Where neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the
-// rows, which is gathered beside a profile in one pass, and adds up over shards as moments do. Methods
-// read the rows again for what they want exactly.
+// If neither the Gram matrix nor the rows fit, a method may select from an estimate: a sketch of the rows,
+// which is gathered with a profile in one pass, and adds up over shards as moments do. Methods read the rows
+// again for exact values.
 
 // optionSketch is the number of rows of a sketch, as a statistics file records it.
 const optionSketch = "sketch"
 
 const (
 	sketchAuto = "auto"
-	// autoSketch rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from
-	// the memory limit, which never changes a result.
-	autoSketch = 2048
+	// autoSketchRows rows estimate correlations to about 1/√2048 = 2.2 %. The number does not follow from the
+	// memory limit, which never changes a result.
+	autoSketchRows = 2048
 	// defaultReads: one for the sketch, one for exact scores.
 	defaultReads = 2
 )
 
-// settleSketch settles the number of rows of the sketch, and refuses what it is not for.
+// settleSketch settles the number of rows of the sketch, and refuses options that do not go with one.
 func (r *run) settleSketch() error {
 	switch {
 	case r.Reads < 0:
@@ -55,7 +55,7 @@ func (r *run) settleSketch() error {
 	}
 	switch {
 	case r.From == method.FromGraph:
-	case r.Stats == "" && r.passing():
+	case r.Stats == "" && r.isPassingStream():
 		r.Reads = cmp.Or(r.Reads, 1)
 	case r.Stats == "":
 		r.Reads = cmp.Or(r.Reads, defaultReads)
@@ -64,21 +64,20 @@ func (r *run) settleSketch() error {
 	default:
 		r.Reads = 1
 	}
-	if r.Sketch == "" && r.Stats != "" { // the file knows
+	if r.Sketch == "" && r.Stats != "" { // the file has the number
 		return nil
 	}
 	var err error
-	if r.sketchRows, err = sketchRows(cmp.Or(r.Sketch, sketchAuto)); err == nil {
+	if r.sketchRows, err = parseSketchRows(cmp.Or(r.Sketch, sketchAuto)); err == nil {
 		r.Sketch = strconv.Itoa(r.sketchRows)
 	}
 	return err
 }
 
-// sketchRows reads the value of the option.
-func sketchRows(text string) (int, error) {
+func parseSketchRows(text string) (int, error) {
 	share, isShare := strings.CutSuffix(text, "%")
 	if text == sketchAuto {
-		return autoSketch, nil
+		return autoSketchRows, nil
 	}
 	if isShare {
 		if off, err := strconv.ParseFloat(share, 64); err == nil && off >= 0.1 && off < 100 {
@@ -92,7 +91,7 @@ func sketchRows(text string) (int, error) {
 	return 0, stream.Usagef("{sketch} %s: want a number of rows up to %d, how far an entry may be off, as 2%%, or %s", text, gram.SketchRows(math.MaxInt32), sketchAuto)
 }
 
-// sketchBytes is what a sketch takes, with the profile beside it.
+// sketchBytes is the memory of a sketch and its profile.
 func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
 	d := len(ds.Columns())
 	return profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
@@ -121,38 +120,38 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 	return b, nil
 }
 
-// estimateRank is the number of rows, at most, of a Gram matrix that a sketch of so many rows and the
-// graph of m anchors estimate.
+// estimateRank is the largest number of rows of the factor that a sketch of this many rows and the graph of m
+// anchors estimate.
 func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
 
-// planGraphSketched plans a graph method on an estimate of the Gram matrix, whose graph of m anchors takes
-// so many bytes while it is gathered, and placing them others before. Sketches and graph become the
-// estimate before the solver begins.
+// planGraphSketched plans a graph method on an estimate of the Gram matrix. graph is the memory of the graph of
+// m anchors while it is gathered, placing that of placing them before. Sketches and graph become the estimate
+// before the solver begins.
 func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
 	d := len(ds.Columns())
 	sketches := profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + gram.SketchBytes(m, 0, r.sketchRows)
 	statistics := max(placing, sketches+graph)
-	var gone int64
+	var freed int64
 	if solve {
 		making, stays := anchor.EstimateBytes(m, d, r.sketchRows)
 		made := 8 * int64(m) * int64(m+d)
 		statistics = max(statistics, sketches+made+making)
-		gone = statistics - profileColumnBytes*int64(d) - made - stays
+		freed = statistics - profileColumnBytes*int64(d) - made - stays
 	}
-	b, err := r.planPass(ds, statistics, cost.Bytes-gone)
-	b.Solver, b.freedStatistics, b.iterations, b.Sketch = cost.Bytes, gone, cost.Iterations, int64(r.sketchRows)
+	b, err := r.planPass(ds, statistics, cost.Bytes-freed)
+	b.Solver, b.freedStatistics, b.iterations, b.Sketch = cost.Bytes, freed, cost.Iterations, int64(r.sketchRows)
 	return b, err
 }
 
-// orSketched adds to the refusal of the plan in, for memory, what an estimate by a sketch would need, where
-// that is less.
-func (r *run) orSketched(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
+// errWithSketchAdvice adds to the refusal of plan in, for memory, the need of an estimate by a sketch, if that
+// is less.
+func (r *run) errWithSketchAdvice(ds *chunkio.Dataset, shape *method.Shape, in Budget, err error) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
 		return err
 	}
 	sketched := *r
-	sketched.sketchRows = autoSketch
+	sketched.sketchRows = autoSketchRows
 	b, _ := sketched.planGraph(ds, shape, 0, false)
 	if b.Smallest == 0 || b.Smallest >= in.Smallest {
 		return err
@@ -162,32 +161,31 @@ func (r *run) orSketched(ds *chunkio.Dataset, shape *method.Shape, in Budget, er
 	return &also
 }
 
-// newWeights is the sketch of no rows of their weights on m anchors, which goes with newSketch.
-func (g *gatherer) newWeights(m int) *gram.Sketch {
+// newWeightSketch is an empty sketch of the rows' weights on m anchors, which goes with newSketch.
+func (g *gatherer) newWeightSketch(m int) *gram.Sketch {
 	return gram.NewSketch(m, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads})
 }
 
-// newSketch is the sketch of no rows of d columns.
+// newSketch is an empty sketch of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
-	if g.gatherKind == method.FromGraph { // all that the plan leaves
+	if g.gatherKind == method.FromGraph { // takes all memory that the plan leaves
 		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.freedStatistics), 0)
 		return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: gram.SketchBytes(d, 0, g.sketchRows) + free})
 	}
-	beside := b.Program + profileColumnBytes*int64(d) + max(b.Reading, b.Solver)
+	used := b.Program + profileColumnBytes*int64(d) + max(b.Reading, b.Solver)
 	if b.OutOfCore {
-		beside = b.Program + profileColumnBytes*int64(d) + b.Reading + b.Solver
+		used = b.Program + profileColumnBytes*int64(d) + b.Reading + b.Solver
 	}
-	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-beside, 1)})
+	return gram.NewSketch(d, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads, Limit: max(b.Limit-used, 1)})
 }
 
-// readSketch reads the sketch of a file.
 func (e *bundle) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
 	e.sketch = gram.NewSketch(len(e.columns), gram.SketchOptions{Threads: opt.Threads, Limit: opt.Limit})
 	return readSection(r, sketchSection, e.sketch)
 }
 
-// sketchRows is the number of rows of the sketch in a file; 0 where it says none.
-func (e *bundle) sketchRows() int {
+// sketchRowCount is the number of rows of the sketch in a file; 0 if it records none.
+func (e *bundle) sketchRowCount() int {
 	rows, err := strconv.Atoi(e.options[optionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
 		return 0
@@ -195,7 +193,7 @@ func (e *bundle) sketchRows() int {
 	return rows
 }
 
-// anchorCount is the number of anchors of the graph in a file; 0 where it says none.
+// anchorCount is the number of anchors of the graph in a file; 0 if it records none.
 func (e *bundle) anchorCount() int {
 	m, err := strconv.Atoi(e.options["anchors"])
 	if err != nil {
@@ -204,9 +202,8 @@ func (e *bundle) anchorCount() int {
 	return max(m, 0)
 }
 
-// recordedSketch settles the rows of the sketch by the file's.
-func (r *run) recordedSketch(seen *bundle) (int, error) {
-	rows := seen.sketchRows()
+func (r *run) settleFileSketch(seen *bundle) (int, error) {
+	rows := seen.sketchRowCount()
 	if rows == 0 {
 		return 0, chunkio.DamagedStats(r.Stats, "no number of rows of a sketch: %q", seen.options[optionSketch])
 	}
@@ -219,11 +216,11 @@ func (r *run) recordedSketch(seen *bundle) (int, error) {
 
 // readSketchedGraph reads the graph of a file, with the sketch of the weights.
 func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
-	beside, err := e.graphBytes(file.Path(), threads, 0)
+	graphLimit, err := e.graphBytes(file.Path(), threads, 0)
 	if err != nil {
 		return err
 	}
-	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: beside}); err != nil {
+	if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: threads, Limit: graphLimit}); err != nil {
 		return err
 	}
 	if err := readSection(file, graphSection, e.graph); err != nil {
@@ -233,9 +230,10 @@ func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error
 	return readSection(file, weightsSection, e.weights)
 }
 
-// fromSketchedGraph is fromFile for a graph method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
-	rows, err := r.recordedSketch(seen)
+// gatherSketchedGraph is gatherFromFile for a graph method on an estimate of the Gram matrix. seen has the
+// profile.
+func (r *run) gatherSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
+	rows, err := r.settleFileSketch(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -277,9 +275,9 @@ func (r *run) fromSketchedGraph(file *chunkio.StatsReader, seen *bundle, shape m
 	return seen, nil
 }
 
-// fromSketch is fromFile for a method on an estimate of the Gram matrix. seen is the profile.
-func (r *run) fromSketch(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
-	rows, err := r.recordedSketch(seen)
+// gatherSketch is gatherFromFile for a method on an estimate of the Gram matrix. seen has the profile.
+func (r *run) gatherSketch(file *chunkio.StatsReader, seen *bundle, shape method.Shape) (*bundle, error) {
+	rows, err := r.settleFileSketch(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -303,8 +301,7 @@ func (r *run) fromSketch(file *chunkio.StatsReader, seen *bundle, shape method.S
 	return seen, r.restrictColumns(seen)
 }
 
-// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows where they may be
-// read again.
+// takeSketch makes the evidence of an estimate of the Gram matrix, with the rows if they may be read again.
 func (t *trial) takeSketch() error {
 	m, err := t.bundle.sketch.Finish(t.bundle.profile, t.bundle.columns, gram.FinishOptions{Scale: t.scale, Fill: t.Fill})
 	if err != nil {
@@ -325,9 +322,9 @@ func (t *trial) takeSketch() error {
 	return nil
 }
 
-// sayEstimated says what of a graph method's choice rests on a sketch, if any does: nil where all is
-// exact. explained says that what the features leave unexplained, as the selection has it, is of the estimate.
-func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
+// noteEstimate warns which parts of a graph method's choice rest on a sketch, and describes the estimate: nil
+// if everything is exact. explained means that the selection's errors rest on the estimate.
+func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
 	if t.Graph == nil || t.Graph.Held == nil {
 		return nil
 	}
@@ -335,12 +332,12 @@ func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
 	e := &stream.Estimate{
 		SketchRows: t.sketchRows - t.Graph.Held.Rank, HeldRows: t.Graph.Held.Rank, Deviation: nan, Outside: nan, CosineDeviation: &off,
 	}
-	rests, by, left := "the choice rests on it", "", ""
+	basis, deviation, left := "the choice rests on it", "", ""
 	if t.Takes.Diagonal {
-		rests = "the scores and the choice are exact"
+		basis = "the scores and the choice are exact"
 	}
 	if !math.IsNaN(float64(off)) {
-		by = " (those of the chosen ones by " + share(float64(off)) + ")"
+		deviation = " (those of the chosen ones by " + share(float64(off)) + ")"
 	}
 	if explained {
 		for _, v := range t.Graph.HeldErrors(t.Threads, chosen) {
@@ -350,11 +347,11 @@ func (t *trial) sayEstimated(chosen []int, explained bool) *stream.Estimate {
 			left = "; rows held back from it say that " + share(float64(e.HeldError[n-1])) + " of the sum of squares is left, and not " + share(float64(t.selection.Selected[n-1].Error))
 		}
 	}
-	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, by, rests, left)
+	t.warn("what the graph says of the features, and their variances, are exact; how else they go together is estimated by a sketch of %d rows, which puts their cosines off%s: %s%s", e.SketchRows, deviation, basis, left)
 	return e
 }
 
-// estimateCost is graphCost on an estimate of the Gram matrix, with what judges it.
+// estimateCost is graphCost on an estimate of the Gram matrix, including the judging of the estimate.
 func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Rank = estimateRank(r.sketchRows, m)
 	cost, err := r.graphCost(shape, m)

@@ -11,14 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as
-// there are.
+// AnyShards asks for stability by the default number of hash shards, or with Stats by as many as there are.
 const AnyShards = -1
 
 // optionStability is the number of hash shards that a statistics file records.
 const optionStability = "stability"
 
-// settleStability settles the number of hash shards, and refuses what they are not for.
+// settleStability settles the number of hash shards, and refuses methods and options that have none.
 func (r *run) settleStability() error {
 	switch {
 	case r.Stability == 0:
@@ -42,16 +41,15 @@ func (r *run) hashSeed() uint64 {
 	return r.Seed
 }
 
-// half is what the method chose from a half-sample.
+// half is the method's choice from a half-sample.
 type half struct {
-	order    []int // columns gathered, best first
+	order    []int // columns of the bundle, best first
 	features int
-	rose     bool // the objective, which must fall
+	rose     bool // the objective rose, although it must fall
 }
 
-// selectHalves asks the method for k features (where no share is to be explained) of half-samples,
-// each given by its shards. The features of these names are in from the start, where they vary in
-// the half.
+// selectHalves asks the method for k features (unless a share is to be explained) of half-samples, each given
+// by its shards. The features named by keep are chosen from the start, if they vary in the half.
 func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k int, keep []string, leftOut []stream.LeftOut) ([]half, error) {
 	out := make([]half, len(sets))
 	p := Progress{What: "selecting from half-samples", Pass: e.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: -1}
@@ -62,7 +60,7 @@ func (g *gatherer) selectHalves(ctx context.Context, e *bundle, sets [][]int, k 
 				out[i], err = g.selectHalf(ctx, e, set, k, keep, leftOut)
 			}
 			if err != nil {
-				return placed(err, e)
+				return withPlace(err, e)
 			}
 		}
 		return nil
@@ -87,7 +85,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 	if err != nil {
 		return half{}, err
 	}
-	// What is constant in the half is no feature of it.
+	// Columns that are constant in the half are no features of it.
 	t.MinGain = 0 // as many as of the whole
 	if err := t.bindChoice(leftOut, false); err != nil {
 		return half{}, err
@@ -102,28 +100,28 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 		}
 	}
 	t.candidates.keep = t.Keep
-	again, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
+	bound, err := methods.Bind(g.Methods, g.Name, g.Request.Options) // a method is used for one run
 	if err != nil {
 		return half{}, err
 	}
-	r, err := t.choose(ctx, again.Solver)
+	r, err := t.askMethod(ctx, bound.Solver)
 	if err != nil {
 		return half{}, err
 	}
 	h := half{features: len(t.Columns), rose: r.Rose != nil}
-	n := turns(r)
+	n := countCandidates(r)
 	if t.K > 0 {
 		n = min(n, t.K)
 	}
-	for _, j := range featuresOf(t.picks(r, n)) {
+	for _, j := range pickedFeatures(t.firstPicks(r, n)) {
 		h.order = append(h.order, t.index[j])
 	}
 	return h, nil
 }
 
-// agree says in s how well the selections from half-samples agree. index are the columns gathered
-// that are the features of s, ascending.
-func (g *gatherer) agree(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
+// recordAgreement records in s the agreement of the selections from half-samples. index lists the bundle's
+// columns that are the features of s, ascending.
+func (g *gatherer) recordAgreement(ctx context.Context, e *bundle, s *stream.Selection, index []int, keep []string) error {
 	chosen, err := g.selectHalves(ctx, e, halves.Choose(len(e.shardStats.moments), halves.Looked, g.Seed), len(s.Selected), keep, s.LeftOut)
 	if err != nil && ctx.Err() == nil {
 		return stream.Errorf("stability, selecting from half of the rows: %w; leave out {stability}", err)

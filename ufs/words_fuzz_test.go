@@ -23,10 +23,10 @@ func FuzzWords(f *testing.F) {
 		}
 		environment := map[string]string{"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": text}
 		look := func(name string) (string, bool) { value, there := environment[name]; return value, there }
-		if s, err := shardOf(text, look); !refused(err) && text != "" && (s.number < 1 || s.number > s.count) {
+		if s, err := readShard(text, look); !refused(err) && text != "" && (s.number < 1 || s.number > s.count) {
 			t.Errorf("shard %d of %d", s.number, s.count)
 		}
-		if rows, err := sketchRows(text); !refused(err) && rows < 1 {
+		if rows, err := parseSketchRows(text); !refused(err) && rows < 1 {
 			t.Errorf("a sketch of %d rows", rows)
 		}
 		names, err := splitNames(text)

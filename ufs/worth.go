@@ -10,9 +10,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// appraise says what the chosen features are worth beside noise, where the Gram matrix of their
-// columns is still there and exact. Of groups it says nothing: noise has none.
-func (t *trial) appraise(order []int) {
+// appraiseChoice compares the gains of the chosen features with noise, if the Gram matrix of their columns is
+// still there and exact. Groups are not compared: noise has none.
+func (t *trial) appraiseChoice(order []int) {
 	if t.skipsTrust || t.manySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.Appraised(len(t.Columns)) {
 		return
 	}
@@ -20,7 +20,7 @@ func (t *trial) appraise(order []int) {
 	switch {
 	case t.From == method.FromGraph && t.explainGram != nil && t.Graph.Held == nil:
 		c.Matrix, c.Rows = t.explainGram, t.Graph.Rows
-	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil: // others may have used it up
+	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil: // other methods may have used it up
 		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.offset(), t.Gram.Weight
 	default:
 		return
@@ -28,10 +28,10 @@ func (t *trial) appraise(order []int) {
 	t.selection.Worth = subset.Appraise(c)
 }
 
-// gaining are the picks up to the last that adds the share {min-gain} to what those before it explain
-// of the centred columns, for methods that do not stop by themselves.
-func (t *trial) gaining(picks []pick) ([]pick, error) {
-	c := subset.NewCurve(t.explainGram, len(featuresOf(picks)), t.Threads)
+// cutAtMinGain keeps the picks up to the last that adds the share {min-gain} to the explained variance of the
+// centred columns, for methods that do not stop by themselves.
+func (t *trial) cutAtMinGain(picks []pick) ([]pick, error) {
+	c := subset.NewCurve(t.explainGram, len(pickedFeatures(picks)), t.Threads)
 	least, most, keep, at := t.MinGain*c.Total, 0.0, 0, 0
 	for i, p := range picks {
 		gain := 0.0
@@ -50,11 +50,11 @@ func (t *trial) gaining(picks []pick) ([]pick, error) {
 	return picks[:keep], nil
 }
 
-// recordGreedyError puts the error of greedy's choice of as many features into the selection, where the
-// choice is another and the plan has memory for it: that of the rules of how many to keep.
+// recordGreedyError records the error of greedy's choice of as many features, if the choice is another and the
+// plan has memory for it: that of the rules for the number of features.
 func recordGreedyError(ctx context.Context, t *trial, order []int) error {
-	free := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
-	if free || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
+	isGreedy := t.Name == methods.Fallback && !t.candidates.isConstrained && t.Blocks == nil
+	if isGreedy || t.explainGram == nil || t.explainFeatures != nil || !t.bundle.plan.hasSizeRules && !t.AutoK || len(order) == 0 || len(order) > subset.Most(t.explainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]
