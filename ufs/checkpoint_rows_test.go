@@ -73,7 +73,7 @@ func TestRowsGoOn(t *testing.T) {
 				t.Errorf("%s says %q", name, said)
 			}
 			if err := Forget(q); err != nil {
-				t.Error(err)
+				t.Errorf("%s: removing the checkpoint: %v", name, err)
 			}
 			if left := must.Get(os.ReadDir(q.Checkpoint))(t); len(left) > 0 {
 				t.Errorf("%s leaves %v", name, left)

@@ -79,7 +79,7 @@ func TestSelectGoesOn(t *testing.T) {
 					break
 				}
 				if !errors.Is(err, context.Canceled) {
-					t.Fatal(err)
+					t.Fatalf("the stopped run failed with %v, want a cancelled context", err)
 				}
 				if saved := (*Interrupted)(nil); errors.As(err, &saved) {
 					midway++
@@ -118,7 +118,7 @@ func TestAutoCheckpoint(t *testing.T) {
 	long.longRun = 1
 	_, err := Select(lookedAt(t, 40), long)
 	if saved := (*Interrupted)(nil); !errors.As(err, &saved) || saved.Checkpoint != beside {
-		t.Fatalf("%v", err)
+		t.Fatalf("a run stopped halfway: %v, want an Interrupted with the checkpoint %s", err, beside)
 	}
 	if got := answerOf(t, selected(t, q)); got != want {
 		t.Errorf("gone on:\n%s, want\n%s", got, want)

@@ -44,7 +44,7 @@ func TestCorrelations(t *testing.T) {
 				return // not in this scale
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("selecting: %v", err)
 			}
 			if s.Correlations == nil {
 				return

@@ -168,18 +168,18 @@ func TestExplainSaysWhatTakesPart(t *testing.T) {
 	for k := range 2 {
 		l := of(k)
 		if len(l) != 1 || l[0].Name != "f0" || l[0].Terms[0].Name != "copy" || math.Abs(float64(l[0].Terms[0].Weight)-1/1.8) > 1e-9 || math.Abs(float64(l[0].Constant)+32/1.8) > 1e-6 {
-			t.Errorf("%s: %+v", x.Columns[k].Name, l)
+			t.Errorf("%s: combinations %+v, want one: f0 is copy/1.8 − 32/1.8", x.Columns[k].Name, l)
 		}
 	}
 	l := of(2)
 	if len(l) != 1 || len(l[0].Terms) != 3 || l[0].Left > l[0].Bound {
-		t.Fatalf("f1: %+v", l)
+		t.Fatalf("f1: combinations %+v, want one of three terms with Left up to its tolerance", l)
 	}
 	var parts []string
 	for _, term := range l[0].Terms {
 		parts = append(parts, term.Name)
 		if want := map[bool]float64{true: -1, false: 1}[l[0].Name != "total" && term.Name != "total"]; math.Abs(float64(term.Weight)-want) > 1e-6 {
-			t.Errorf("f1: %+v", l[0])
+			t.Errorf("f1: combination %+v: the weight of %s is %v, want %v", l[0], term.Name, term.Weight, want)
 		}
 	}
 	if all := slices.Sorted(slices.Values(append(parts, l[0].Name))); !slices.Equal(all, []string{"f1", "g1", "h2", "total"}) {
@@ -245,7 +245,7 @@ func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 				first[letter] = true
 			}
 			if vif := float64(col.VIF); col.Exact != math.IsInf(vif, 1) || vif < 1 {
-				t.Errorf("%+v", col)
+				t.Errorf("column %+v: want a VIF of 1 or more that is infinite if and only if the column is determined", col)
 			}
 		}
 		if len(first) > 1 {
@@ -312,7 +312,7 @@ func TestExplainRefuses(t *testing.T) {
 		`"f_99"`:                      {Selection: s, Names: []string{"f_99"}, Request: Request{Inputs: []string{path}}},
 	} {
 		if _, err := Explain(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v", says, err)
+			t.Errorf("got %v, want a usage error with %q", err, says)
 		}
 	}
 	bare := *s
@@ -335,7 +335,7 @@ func TestRedundancyRefuses(t *testing.T) {
 			o.Inputs = []string{path}
 		}
 		if _, err := Redundancy(t.Context(), o); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("got %v, want a usage error with %q", err, says)
 		}
 	}
 	_, err := Redundancy(t.Context(), RedundancyRequest{Request: Request{Inputs: []string{path}, Memory: 52 << 20}})
@@ -384,10 +384,10 @@ func TestExplainBlocks(t *testing.T) {
 	}
 	for k, col := range x.out.Columns[:2] {
 		if col.Name != columns[k].Name || col.State != StateKept || col.Rank != 1 || math.Abs(float64(*col.Added)-0.6) > 1e-15 || len(col.StandsFor) != 1 || len(col.Relations.Terms) != 1 {
-			t.Errorf("%+v", col)
+			t.Errorf("column %+v: want %s kept at rank 1, adding 0.6, with one stand-in and one term", col, columns[k].Name)
 		}
 	}
 	if n := x.out.Columns[2]; n.State != StateDropped || len(n.Relations.Terms) != 2 {
-		t.Errorf("%+v", n)
+		t.Errorf("column %+v: want it dropped, with two terms", n)
 	}
 }

@@ -39,7 +39,7 @@ func TestEvalGoesOn(t *testing.T) {
 		case err == nil:
 			got = e
 		case !errors.Is(err, context.Canceled):
-			t.Fatal(err)
+			t.Fatalf("the stopped run failed with %v, want a cancelled context", err)
 		case ok && saved.Checkpoint != state:
 			t.Errorf("saved in %s", saved.Checkpoint)
 		case ok:

@@ -251,7 +251,7 @@ func TestForbidden(t *testing.T) {
 			return
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("selecting: %v", err)
 		}
 		for _, f := range s.Selected {
 			if strings.HasPrefix(f.Name, "s0.") || f.Name == "alone" {

@@ -117,7 +117,7 @@ func suspected(t *testing.T, what string, list []stream.LeftOut, want map[string
 	t.Helper()
 	got := reasons(list)
 	if len(got) != len(want) {
-		t.Errorf("%s: %v", what, got)
+		t.Errorf("%s: %d suspects %v, want %d", what, len(got), got, len(want))
 	}
 	for name, why := range want {
 		if !strings.HasPrefix(got[name], why) {
@@ -247,7 +247,7 @@ func TestMaxMissing(t *testing.T) {
 		{Inputs: []string{folder}, AutoExclude: true, Missing: "mean", Columns: []string{"row", "rare"}, Method: "greedy"},
 	} {
 		if _, err := ufs.Select(t.Context(), q); !isUsage(err) {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: got %v, want a usage error", q, err)
 		}
 	}
 	scan := ufs.ScanRequest{Request: ufs.Request{Inputs: []string{folder}, AutoExclude: true, Output: filepath.Join(t.TempDir(), "x.ufs")}}
@@ -290,7 +290,7 @@ func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 		}
 		for _, out := range x.Columns[1:] {
 			if out.State != ufs.StateLeftOut || !strings.HasPrefix(out.Why, suspects[out.Name]) || out.Relations != nil {
-				t.Errorf("%s: %+v", what, out)
+				t.Errorf("%s: column %+v: want it left out because %q, without relations", what, out, suspects[out.Name])
 			}
 		}
 	}

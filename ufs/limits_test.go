@@ -29,7 +29,7 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 		process.collected = time.Time{} // long ago
 		end, err := (&Request{Memory: memory, Threads: 2}).applyLimits(t.Context())
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("applying the limits: %v", err)
 		}
 		defer end()
 		request = debug.SetMemoryLimit(-1)
@@ -108,7 +108,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
 		if !ok || short.AtLeast || short.Need < profileColumnBytes*elements/2 {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, profileColumnBytes*elements/2)
 		}
 		if took > named {
 			t.Errorf("%s: %d bytes were allocated in %d", what, took, named)
@@ -185,6 +185,6 @@ func TestRefusalHearsTheContext(t *testing.T) {
 	cancel()
 	err := r.errLeastMemory(ctx, r.Inputs, r.readOptions(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})
 	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("with a cancelled context: %v, want its error", err)
 	}
 }

@@ -51,7 +51,7 @@ func TestReadOnce(t *testing.T) {
 				continue // not for this method
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("method %s: %v", spec.Name, err)
 			}
 			grows := spec.From == method.FromRows && c.missing == "mean" // the statistics, beside the rows
 			once := bytesOfAPass(t, c.path)
@@ -127,7 +127,7 @@ func TestReadOnceAcrossCheckpoints(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(20 + 20*stop)}, q)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
+			t.Fatalf("the run stopped at %d failed with %v, want a cancelled context", stop, err)
 		}
 		if got := selected(t, q); !reflect.DeepEqual(got.Selected, want.Selected) {
 			t.Errorf("stopped at %d: selected %v, want %v", stop, got.Selected, want.Selected)

@@ -167,7 +167,7 @@ func TestMergeRounds(t *testing.T) {
 	graphs := scanned(t, plan, filepath.Join(filepath.Dir(plan), "graphs")+"/", shards, func(s *ufs.ScanRequest) { s.Profile = profile })
 	all := merged(t, ufs.MergeRequest{}, graphs)
 	if h := headerOf(t, all); h.Kind != "graph" || !h.Part.Complete() || h.Part.Round == "" {
-		t.Errorf("%s: %+v", h.Kind, h.Part)
+		t.Errorf("the merged file is of kind %s and part %+v, want a complete graph of a round", h.Kind, h.Part)
 	}
 	select1 := func(q ufs.Request) []stream.Selected {
 		q.K, q.Method = 6, "laplacian"
@@ -283,7 +283,7 @@ func smallest(t *testing.T, files ...string) int64 {
 	_, err := ufs.Merge(t.Context(), ufs.MergeRequest{Files: files, Output: filepath.Join(t.TempDir(), "x.ufs"), Memory: 1 << 20})
 	var short *stream.MemoryError
 	if !errors.As(err, &short) {
-		t.Fatal(err)
+		t.Fatalf("merging within 1 MiB: %v, want a memory error", err)
 	}
 	return short.Need
 }

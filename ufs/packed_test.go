@@ -23,13 +23,13 @@ func TestPacked(t *testing.T) {
 		c.opt.Seed, c.opt.Threads, c.opt.Memory = 7, 1, 1<<30
 		ds, err := chunkio.Open(ctx, []string{c.path}, c.opt)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("opening %s: %v", c.path, err)
 		}
 		defer ds.Close()
 		var want []float64 // row-major
 		for b, err := range ds.Chunks(ctx, stream.Range{}) {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading the source: %v", err)
 			}
 			for i := range b.Rows {
 				row := make([]float64, b.Cols)
@@ -50,7 +50,7 @@ func TestPacked(t *testing.T) {
 		var heights []int
 		for b, err := range p.Chunks(ctx, stream.Range{}) {
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("reading full blocks: %v", err)
 			}
 			heights = append(heights, b.Rows)
 			for i := range b.Rows {
@@ -80,7 +80,7 @@ func plant(t *testing.T, rows int64) string {
 	path := filepath.Join(t.TempDir(), "planted.parquet")
 	table := planted.New(planted.Options{Rows: rows, GroupRow: 100})
 	if err := chunkio.WriteParquet(context.Background(), path, table, chunkio.WriteOptions{RowGroupRows: 100}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	return path
 }

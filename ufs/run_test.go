@@ -51,7 +51,7 @@ func TestGraphMemoryIsNotOfRows(t *testing.T) {
 		for i, limit := range []int64{64 << 20, 8 << 30} {
 			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle(t.Context())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("settling with %s anchors and %d bytes: %v", drawn, limit, err)
 			}
 			if few, many := r.expectedAnchors(100_000), r.expectedAnchors(100_000_000); few != many || few != anchor.MostAnchors {
 				t.Errorf("%d and %d anchors", few, many)
@@ -89,7 +89,7 @@ func TestObjectiveThatRose(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if s.Converged || s.Iterations != 3 || len(s.Objective) != 3 || !strings.Contains(strings.Join(s.Warnings, ""), "do not trust") {
-		t.Errorf("%+v", s)
+		t.Errorf("selection %+v: want 3 iterations, not converged, and a warning not to trust it", s)
 	}
 }
 

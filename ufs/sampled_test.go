@@ -39,14 +39,14 @@ func keptBy(t *testing.T, q Request, rows int64, shards int, seed uint64) string
 			s.Shard = fmt.Sprintf("%d/%d", i+1, shards)
 		}
 		if _, err := Scan(t.Context(), s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("scanning shard %d of %d: %v", i+1, shards, err)
 		}
 		parts = append(parts, s.Output)
 	}
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(shards, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	all := filepath.Join(dir, "all.ufs")
 	if _, err := Merge(t.Context(), MergeRequest{Files: parts, Output: all}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("merging %d parts, shuffled by seed %d: %v", shards, seed, err)
 	}
 	return all
 }
@@ -155,7 +155,7 @@ func TestKeptRowsAreCutIntoTheTablesBlocks(t *testing.T) {
 	table := faces(3000, 1100, 12).holes(1000) // blocks of 1024 rows, without most columns of 2048
 	path := filepath.Join(t.TempDir(), "table.parquet")
 	if err := chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{RowGroupRows: 2900}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	all := keptBy(t, Request{Inputs: []string{path}, Method: "eufs", Missing: "mean"}, 2000, 2, 1)
 	for _, columns := range [][]string{nil, {"px_0_*"}} {

@@ -138,7 +138,7 @@ func TestShardOfCoversAll(t *testing.T) {
 				}
 			}
 			if len(seen) != n {
-				t.Errorf("%s: %v", name, maps.Keys(seen))
+				t.Errorf("%s: %d elements, %v, want %d", name, len(seen), maps.Keys(seen), n)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestStatsOfSharedNames(t *testing.T) {
 			q := from
 			refused(&q)
 			if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the name is ambiguous") {
-				t.Errorf("%+v: %v", q, err)
+				t.Errorf("%+v: got %v, want the refusal of an ambiguous name", q, err)
 			}
 		}
 		if s := must.Get(Select(t.Context(), from))(t); !strings.Contains(strings.Join(s.Warnings, " "), "share a name") {
@@ -111,15 +111,15 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Exclude: []string{"a"}, Output: stats}}))(t)
 	q := Request{Stats: stats, Method: "greedy", K: 1, Columns: []string{"a", "b"}}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "a: the statistics are without it, left out because: excluded; scan again with it") {
-		t.Error(err)
+		t.Errorf("naming an excluded column: %v, want a usage error with its reason", err)
 	}
 	q.Columns, q.Exclude = []string{"a*", "none"}, nil
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "no column has this name") {
-		t.Error(err)
+		t.Errorf("naming a column that does not exist: %v, want a usage error", err)
 	}
 	q.Columns = []string{"a*"}
 	if _, err := Select(t.Context(), q); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "no numeric column is left to select from (a: excluded; b: not among the columns asked for; c: ") {
-		t.Error(err)
+		t.Errorf("naming only excluded columns: %v, want a data error with their reasons", err)
 	}
 	q.Columns = []string{"[ab]"}
 	left := []stream.LeftOut{{Name: "a", Why: chunkio.Excluded, Column: stream.PositionAt(0)}, {Name: "c", Why: chunkio.NotAskedFor, Column: stream.PositionAt(2)}}
@@ -128,7 +128,7 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	}
 	q.Columns, q.Exclude = nil, []string{"a", "b"}
 	if s := must.Get(Select(t.Context(), q))(t); len(s.Selected) != 1 || s.Selected[0].Name != "c" {
-		t.Errorf("%v", s.Selected)
+		t.Errorf("selected %v, want c alone", s.Selected)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestExplainSharedNames(t *testing.T) {
 		o := ExplainRequest{Request: Request{Inputs: []string{two}}, Selection: must.Get(Select(t.Context(), q))(t), Names: []string{"b"}}
 		_, err := Explain(t.Context(), o)
 		if e := (*stream.DataError)(nil); !errors.As(err, &e) || e.Path != two || e.Column != "a" || !strings.Contains(err.Error(), "rename them") {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: got %v, want a data error that names column a of %s", q, err, two)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestRefusalNamesTheSketch(t *testing.T) {
 	_, err := Plan(t.Context(), q)
 	var tight *stream.MemoryError
 	if !errors.As(err, &tight) || !strings.Contains(err.Error(), "or estimate the Gram matrix with sketch auto, memory-limit ") {
-		t.Fatal(err)
+		t.Fatalf("planning within 1 byte: %v, want a memory error that advises a sketch", err)
 	}
 	q.Sketch = "auto"
 	_, err = Plan(t.Context(), q)
@@ -137,7 +137,7 @@ func TestRefusalNamesTheSketch(t *testing.T) {
 	}
 	q.Reads = 2
 	if _, err = Plan(t.Context(), q); err == nil || !strings.Contains(err.Error(), "passes is not for method sfufs") {
-		t.Error(err)
+		t.Errorf("planning sfufs with {passes}: %v, want a refusal", err)
 	}
 }
 

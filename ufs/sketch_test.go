@@ -61,7 +61,7 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 			fromFile.Passes = 1
 			sameButRounding(t, "from the file", fromFile, fromData)
 			if fromFile.Estimate == nil || fromFile.Estimate.SketchRows != 192 || fromFile.Estimate.HeldRows != 64 {
-				t.Fatalf("%+v", fromFile.Estimate)
+				t.Fatalf("estimate %+v, want 192 rows of the sketch and 64 held back", fromFile.Estimate)
 			}
 			var parts []string
 			for i := range 8 {
@@ -104,7 +104,7 @@ func leastToMerge(t *testing.T, m MergeRequest) int64 {
 		if err == nil {
 			return m.Memory
 		} else if !errors.As(err, &tight) {
-			t.Fatal(err)
+			t.Fatalf("merging: %v, want a memory error", err)
 		}
 		m.Memory = tight.Need
 	}

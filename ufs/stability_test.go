@@ -227,7 +227,7 @@ func TestStabilityLaws(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := Select(&stopping{Context: ctx, cancel: cancel, left: int64(6 + 8*stop)}, again)
 			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
+				t.Fatalf("the run stopped at %d failed with %v, want a cancelled context", stop, err)
 			}
 			if a, b := answerOf(t, selected(t, again)), answerOf(t, want); a != b {
 				t.Errorf("%s: stopped at %d, and resumed:\n%s\nwant\n%s", name, stop, a, b)
@@ -309,7 +309,7 @@ func TestStabilityMemory(t *testing.T) {
 		q := Request{Inputs: []string{path}, Method: name, K: 3, Stability: 32, Memory: programBytes}
 		var short *stream.MemoryError
 		if _, err := Plan(t.Context(), q); !errors.As(err, &short) {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: planning within the program's memory: %v, want a memory error", name, err)
 		}
 		without := q
 		without.Stability, without.Memory = 0, 0
@@ -354,7 +354,7 @@ func TestStabilityRefused(t *testing.T) {
 	for _, files := range [][]string{{four, six}, {without, four}} {
 		_, err := Merge(t.Context(), MergeRequest{Files: files, Output: filepath.Join(dir, "all.ufs")})
 		if !errors.As(err, new(*stream.UsageError)) || !strings.Contains(err.Error(), "same stability") {
-			t.Errorf("%v: %v", files, err)
+			t.Errorf("merging %v: %v, want a usage error about the same stability", files, err)
 		}
 	}
 	if _, err := Path(t.Context(), Request{Inputs: []string{path}, Stability: 4}); !errors.As(err, new(*stream.UsageError)) {

@@ -15,9 +15,9 @@ func TestWholeLimitKeepsOtherErrors(t *testing.T) {
 	err := q.errForLimit(errors.Join(short, left))
 	m, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || m.Limit != q.Memory || m.Need != programBytes+2<<20 || !errors.Is(err, left) {
-		t.Errorf("%v", err)
+		t.Errorf("joined with a memory error: %v, want it restated for the limit %d, and the other error kept", err, q.Memory)
 	}
 	if err := q.errForLimit(errors.Join(left, left)); !errors.Is(err, left) || errors.As(err, new(*stream.MemoryError)) {
-		t.Errorf("%v", err)
+		t.Errorf("without a memory error: %v, want the errors as they are", err)
 	}
 }

@@ -17,7 +17,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		refused := func(err error) bool {
 			if err != nil && !errors.As(err, new(*stream.UsageError)) {
-				t.Errorf("%T: %v", err, err)
+				t.Errorf("got %T: %v, want a usage error or none", err, err)
 			}
 			return err != nil
 		}

@@ -20,7 +20,7 @@ func twelve(t *testing.T) string {
 	path := t.TempDir() + "/twelve.parquet"
 	table := planted.New(planted.Options{Rows: 6000, Factors: 12, Noise: 60})
 	if err := chunkio.WriteParquet(t.Context(), path, table, chunkio.WriteOptions{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("writing the table: %v", err)
 	}
 	return path
 }
@@ -73,7 +73,7 @@ func TestDefaultSizeMemory(t *testing.T) {
 			q.AutoK, q.Memory = true, 1
 			var short *stream.MemoryError
 			if _, err := Select(t.Context(), q); !errors.As(err, &short) {
-				t.Fatal(err)
+				t.Fatalf("selecting within 1 byte: %v, want a memory error", err)
 			}
 			enough, q.AutoK = short.Need, false
 		}
