@@ -59,7 +59,6 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	return report, err
 }
 
-// asInterrupted turns an output that was interrupted, or met the memory limit, into a run that can be resumed.
 func asInterrupted(err error) error {
 	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
 		return &Interrupted{Checkpoint: u.Place, Err: err}

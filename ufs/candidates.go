@@ -245,7 +245,6 @@ func (c *candidates) countText(n int) string {
 	return plural(n, "group")
 }
 
-// addChoiceToShape puts into shape the largest number of features to choose from its columns, and their blocks.
 func (r *run) addChoiceToShape(shape *method.Shape, c *candidates) {
 	d := len(shape.Columns)
 	shape.K = r.expectedK(d)

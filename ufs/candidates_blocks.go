@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// makeBlocks makes a block of each column of the input.
 func (c *candidates) makeBlocks() {
 	members := make([]int, len(c.columns)) // shared by all blocks: a single feature takes no memory of its own
 	made := make(map[string]int)

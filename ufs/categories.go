@@ -90,7 +90,6 @@ func (q *Request) parseCategories() (list []chunkio.Category) {
 	return list
 }
 
-// checkCategories refuses recorded categories that are malformed: a file may have been edited.
 func checkCategories(text string) error {
 	var values map[string][]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {

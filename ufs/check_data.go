@@ -29,7 +29,6 @@ type checkedData struct {
 	weightNames []string
 }
 
-// lostShare is Verdict.Lost.
 func (d *checkedData) lostShare() float64 {
 	if d.freshError >= 1 {
 		return 0
@@ -188,7 +187,6 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	return nil
 }
 
-// applyWeights finds the error on the new data of the weights fitted to the old data.
 func (c *checker) applyWeights(before, now *checkedData) {
 	if before.weights == nil {
 		c.verdict.ByOldWeights = 1

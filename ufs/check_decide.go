@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// findGone lists the selected features that the new data lack.
 func (c *checker) findGone(now *checkedData) {
 	why := make(map[string]string)
 	for _, l := range now.t.selection.LeftOut {

@@ -14,7 +14,6 @@ import (
 // columnSpread holds the mean and standard deviation of a column in the old data.
 type columnSpread struct{ mean, std float64 }
 
-// findMoved compares every feature with its state in the baseline, or else in the selection's report.
 func (c *checker) findMoved(before, now *checkedData) {
 	old, rows, leftOut := make(map[string]columnSpread), c.Selection.RowsUsed, c.Selection.LeftOut
 	if before == nil && lacksReports(c.Selection) {

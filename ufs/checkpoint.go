@@ -47,7 +47,6 @@ func (q *Request) namedCheckpoint() string {
 	return q.Checkpoint
 }
 
-// checkpointFolder is the path of the request's checkpoint; empty if it has none.
 func (q *Request) checkpointFolder() string {
 	if q.Checkpoint != AutoCheckpoint {
 		return q.namedCheckpoint()
@@ -63,7 +62,6 @@ func (q *Request) checkpointFolder() string {
 	return filepath.Clean(local) + checkpointSuffix
 }
 
-// openCheckpoint opens the folder that the request names, and prepares for openAutoCheckpoint.
 func (r *run) openCheckpoint() error {
 	r.checkpoint = new(checkpoint)
 	if r.fallback != nil {
@@ -146,7 +144,6 @@ func (r *run) predictDuration(ds *chunkio.Dataset, b Budget) time.Duration {
 	return time.Duration(long * float64(time.Second))
 }
 
-// resumeFolder is the folder, or nil.
 func (c *checkpoint) resumeFolder() *resume.Folder {
 	if c == nil {
 		return nil

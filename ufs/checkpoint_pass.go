@@ -37,7 +37,6 @@ const (
 	passesMark  = "passes" // made so far, including this one
 )
 
-// openStates opens the states that an earlier attempt at the same statistics has left.
 func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 	folder := p.g.checkpoint.resumeFolder()
 	if folder == nil {
@@ -58,7 +57,6 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 	return err
 }
 
-// statisticsIdentity collects everything that shapes the statistics.
 func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) {
 	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorInputs), Columns: ds.Columns(), Options: p.g.statisticsShape(), Facts: map[string]string{}}
 	switch {
@@ -183,7 +181,6 @@ func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done b
 	return next, done, nil
 }
 
-// optionsDigest identifies the settings that rows are read with.
 func (s *passSetup) optionsDigest() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q", s.opt.Missing, s.opt.LeaveOut))
 	return hex.EncodeToString(sum[:8])

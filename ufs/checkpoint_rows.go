@@ -14,7 +14,6 @@ import (
 // Methods over rows save their iterations as stages (package resume) in the checkpoint's folder. Their scratch
 // files are then there too, instead of in {temp-dir}.
 
-// savesIterations reports whether the request names a folder for a method over rows.
 func (r *run) savesIterations() bool { return r.From == method.FromRows && r.namedCheckpoint() != "" }
 
 func (r *run) rowScratchOptions() scratch.Options {
@@ -33,7 +32,6 @@ func checkpointScratch(r *run, folder string) scratch.Options {
 	return opt
 }
 
-// fewerRowsRemedy ends a remedy for scratch files that are too large, if the method can take fewer rows.
 func fewerRowsRemedy(r *run) stream.Text {
 	if r.Declare().Options.Find("sample") == nil {
 		return stream.Text{}
@@ -63,7 +61,6 @@ func (t *trial) runOverRows(ctx context.Context, onResume func(step int), iterat
 	return iterate(ctx)
 }
 
-// openStages opens the stages that an earlier run has saved; nil without a checkpoint.
 func (t *trial) openStages(ctx context.Context, onResume func(step int)) (*resume.Stages, error) {
 	folder := t.checkpoint.resumeFolder()
 	if folder == nil {
@@ -111,7 +108,6 @@ func (t *trial) openScratch(ctx context.Context, stages *resume.Stages) (*resume
 	return stages, err
 }
 
-// iterationIdentity collects everything that shapes the iterations of a method over rows.
 func (t *trial) iterationIdentity() resume.Identity {
 	id := resume.Identity{
 		What: "iterations of method " + t.Name, Inputs: t.bundle.inputs, Columns: t.Columns,

@@ -15,7 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// openPassCheckpoint gives a method that reads rows instead of the Gram matrix a place to save its passes.
 func (t *trial) openPassCheckpoint(ctx context.Context) error {
 	folder := t.checkpoint.resumeFolder()
 	if folder == nil || t.Source == nil || t.From == method.FromRows {

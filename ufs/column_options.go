@@ -53,7 +53,6 @@ func (q *Request) addColumnShape(shape map[string]string) {
 	}
 }
 
-// setColumnOption sets an option from its recorded text; known reports whether it is a column option.
 func (q *Request) setColumnOption(name, text string) (known bool, err error) {
 	for _, o := range columnOptions {
 		if o.name == name {
@@ -98,7 +97,6 @@ func recordHeader(q *Request, ds *chunkio.Dataset) {
 	q.Texts.Header = cmp.Or(ds.Guesses().Header, q.Texts.Header)
 }
 
-// mergeTexts returns t with unset options taken from other.
 func mergeTexts(t, other chunkio.TextOptions) chunkio.TextOptions {
 	if t.Header == "" {
 		t.Header, t.Recorded = other.Header, other.Header != ""
@@ -111,7 +109,6 @@ func mergeTexts(t, other chunkio.TextOptions) chunkio.TextOptions {
 	return t
 }
 
-// fillColumnOptions takes from p the column options that q leaves unset.
 func (q *Request) fillColumnOptions(p *Request) {
 	for _, o := range columnOptions {
 		*o.field(q) = *o.field(q) || *o.field(p)
@@ -189,7 +186,6 @@ func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(without), "feature"), text)}
 }
 
-// takeRecordedColumns takes the column options that the selections record, which must be the same.
 func (e *evaluator) takeRecordedColumns() error {
 	for i, s := range e.Selections {
 		q := Request{Texts: e.Texts}

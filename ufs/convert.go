@@ -79,7 +79,6 @@ func checkDataOutput(verb, output string) error {
 	return nil
 }
 
-// checkParquetOutput refuses an output whose name has the ending of another format.
 func checkParquetOutput(verb, output string) error {
 	switch strings.ToLower(place.Ext(output)) {
 	case ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".npy", ".avro", ".txt", ".arrow", ".feather", ".ipc", ".ufs", ".gz", ".zst", ".bz2":

@@ -167,7 +167,6 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 	return g, e, err
 }
 
-// newCorrelations makes the correlations from e, which it uses up.
 func (g *gatherer) newCorrelations(e *bundle) (*correlations, error) {
 	if g.scale != gram.ScaleRank {
 		g.Scale, g.scale = gram.ScaleStandard.String(), gram.ScaleStandard
@@ -205,7 +204,6 @@ type Term struct {
 	Standardized stream.Number `json:"standardized"`
 }
 
-// term is column i with its standardized weight in a combination for column j.
 func (c *correlations) term(j, i int, weight float64) Term {
 	own := weight * c.std[j] / c.std[i]
 	if c.isRank {

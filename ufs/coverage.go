@@ -96,12 +96,10 @@ func (c *coverage) firstOverlap() *overlap {
 	return found
 }
 
-// sharedRows returns the rows that both cover, the last one included, and the path of their file.
 func (o *overlap) sharedRows(c *coverage) (from, to int64, path string) {
 	return max(o.first.from, o.second.from), min(o.first.to, o.second.to) - 1, c.files[o.first.file].Path
 }
 
-// coveredRanges numbers the rows over all files, and returns the covered ones.
 func (c *coverage) coveredRanges() []stream.Range {
 	starts := make([]int64, len(c.files))
 	var rows int64

@@ -155,7 +155,6 @@ func (r reasons) replacement(c Change, kept bool) string {
 	return why
 }
 
-// onlyIn lists the features of s that other lacks.
 func onlyIn(s, other *stream.Selection, words reasons) []Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
 	groupOf := make(map[string]string) // the group that a feature was chosen with
@@ -201,7 +200,6 @@ func onlyIn(s, other *stream.Selection, words reasons) []Change {
 	return list
 }
 
-// lacksReports reports whether a selection was written without the reports on its features.
 func lacksReports(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
 
 func changedSettings(before, after *stream.Selection) []Setting {

@@ -135,8 +135,6 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	return r, nil
 }
 
-// selectionBytes is the memory of the selections while they are judged, which is much if they report on many
-// columns.
 func (e *evaluator) selectionBytes() (bytes int64) {
 	for i := range e.Selections {
 		bytes += profileColumnBytes * int64(len(e.Selections[i].Columns))
@@ -189,7 +187,6 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 	return e.settleProtocol()
 }
 
-// settleSampling settles the number of rows to judge by, and whether selections are made again.
 func (e *evaluator) settleSampling() error {
 	passing := e.q.isPassingStream()
 	switch {

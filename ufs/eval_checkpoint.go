@@ -31,7 +31,6 @@ type reselections struct {
 	Of     [][]reselection
 }
 
-// openNamedCheckpoint opens the checkpoint that the request names, if there will be selections to save.
 func (e *evaluator) openNamedCheckpoint() (err error) {
 	path := e.q.namedCheckpoint()
 	switch {
@@ -99,7 +98,6 @@ func (e *evaluator) openReselections(ctx context.Context, half int64) (*reselect
 	return again, nil
 }
 
-// resampleIdentity is all that shapes what is selected again.
 func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 	id := resume.Identity{
 		What: "selections from samples of the rows", Inputs: e.inputs,
@@ -120,7 +118,6 @@ func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 	return id, nil
 }
 
-// runFolder is the path of the checkpoint of run name for selection i; empty without one.
 func (a *reselections) runFolder(i int, name string) string {
 	if a.folder == nil {
 		return ""
@@ -139,12 +136,10 @@ func (a *reselections) add(ctx context.Context, i int, folder string, found ...r
 	return forgetRunFolder(folder)
 }
 
-// forgetRunFolder removes a folder that nobody has named.
 func forgetRunFolder(folder string) error {
 	return resume.Forget(folder, resume.Options{Unasked: true})
 }
 
-// forgetRunFolders removes the folders of all runs.
 func (a *reselections) forgetRunFolders() error {
 	entries, err := os.ReadDir(a.folder.Path())
 	for _, e := range entries {

@@ -38,7 +38,6 @@ func (e *evaluator) chooseColumns(ds *chunkio.Dataset) error {
 	return e.checkPresence(ds, wanted, known)
 }
 
-// checkPresence refuses an input that lacks a column of a selection.
 func (e *evaluator) checkPresence(ds *chunkio.Dataset, wanted map[string]string, known []string) error {
 	var missing []string
 	for _, name := range sortedKeys(wanted) {

@@ -137,7 +137,6 @@ func topIndices(scores []float64, k int) []int {
 	return order[:k]
 }
 
-// clusterRankings clusters the rows on all features once, then on every ranking at every k.
 func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
@@ -214,7 +213,6 @@ func addScaled(sum, x []float64, n int) {
 	}
 }
 
-// blameInput names the input in an error about its data.
 func (e *evaluator) blameInput(err error) error {
 	path := inputPaths(e.inputs)[0]
 	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {

@@ -63,7 +63,6 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 	return table, nil
 }
 
-// errTooManyRows adds advice to a refusal: judge by few rows, or by the selected features alone.
 func (e *evaluator) errTooManyRows(refusal error, few int) error {
 	var fewer, selectedOnly stream.Text
 	if few >= max(e.Clusters, usualClusters) {

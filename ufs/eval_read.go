@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// readTable fills the table in one pass over the input.
 func (e *evaluator) readTable(ctx context.Context) error {
 	missing, fill := e.missingPolicy()
 	opt := chunkio.Options{
@@ -115,7 +114,6 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 // fewRows is the smallest average number of rows in a class for a label to count as a class column.
 const fewRows = 2
 
-// countClasses counts the rows of each class among the rows read, and settles the number of clusters.
 func (e *evaluator) countClasses(names []string) error {
 	path := inputPaths(e.inputs)[0]
 	if e.usedRows == 0 {
@@ -160,7 +158,6 @@ func (e *evaluator) countClasses(names []string) error {
 	return nil
 }
 
-// widerSampleAdvice suggests a larger sample if a small one may be to blame.
 func (e *evaluator) widerSampleAdvice() stream.Text {
 	if e.Sample > 0 && e.rows > e.Sample {
 		return stream.Textf(", or a larger {sample}")

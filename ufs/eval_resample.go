@@ -209,7 +209,6 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 	return chosen, nil
 }
 
-// selectFromSample repeats selection s once, from a seeded sample of the rows, with the given checkpoint.
 func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, rows int64, seed uint64, checkpoint string) (*stream.Selection, error) {
 	q, err := e.resampleRequest(s, rows, seed)
 	if err != nil {
@@ -228,7 +227,6 @@ func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, row
 	return out, nil // not converged is no reason to stop: the selection itself may not be
 }
 
-// resampleRequest is the request that s records, for other rows.
 func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) (Request, error) {
 	q, err := Recorded(s.Selection, e.Methods)
 	if err != nil {

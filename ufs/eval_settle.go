@@ -48,7 +48,6 @@ type evaluator struct {
 	timing         stream.Timing
 }
 
-// settleSelections checks the selections, and takes from them the options that the request leaves open.
 func (e *evaluator) settleSelections(ctx context.Context) error {
 	e.Selections = slices.Clone(e.Selections)
 	for i := range e.Selections {
@@ -86,7 +85,6 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 	return e.settleOptions()
 }
 
-// settleCounts settles the sizes k of the rankings' prefixes to judge.
 func (e *evaluator) settleCounts() error {
 	e.counts = uniqueValues(e.K)
 	if len(e.counts) == 0 {
@@ -161,7 +159,6 @@ func checkAndSortRanks(s NamedSelection) error {
 	return nil
 }
 
-// settleOptions settles scale, missing policy and sparse rows: as requested, or as recorded.
 func (e *evaluator) settleOptions() error {
 	option := func(name, otherwise string) (value string, same bool) {
 		same = true

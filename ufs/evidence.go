@@ -60,7 +60,6 @@ func (g *gatherer) newTrial(e *bundle, s *stream.Selection) (*trial, error) {
 	return t, nil
 }
 
-// bindChoice settles which of the features may be chosen.
 func (t *trial) bindChoice(leftOut []stream.LeftOut, strict bool) (err error) {
 	if t.candidates, err = t.newCandidates(t.Columns, leftOut, strict); err == nil {
 		t.Choice, t.Keep = t.candidates.Choice, t.candidates.keep
@@ -96,7 +95,6 @@ func (g *gatherer) newUnboundTrial(e *bundle, s *stream.Selection) (*trial, erro
 	return t, nil
 }
 
-// setFeatures settles which columns take part.
 func (t *trial) setFeatures(index []int, mean, std []float64, filled []int64, leftOut []stream.LeftOut, warnings []string) {
 	if raw := t.bundle.rawProfile; raw != nil { // reports are about the values, not about their scores
 		mean, std, filled = make([]float64, len(index)), make([]float64, len(index)), make([]int64, len(index))
@@ -145,7 +143,6 @@ func (t *trial) takeGram() error {
 	return nil
 }
 
-// takeSurvey makes evidence of the survey of the sampled rows.
 func takeSurvey(t *trial) {
 	s := t.bundle.survey
 	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
@@ -274,7 +271,6 @@ func (t *trial) useEveryColumn(std *gram.Standardizer) {
 	t.setFeatures(index, mean, spread, filled, nil, std.Warnings)
 }
 
-// warnSampled warns if the method's sample leaves rows out.
 func (t *trial) warnSampled() {
 	n := t.drawnRows()
 	if n != t.Sample || n == 0 || n >= t.selection.Rows {
@@ -319,7 +315,6 @@ func (t *trial) scaledGram(std *gram.Standardizer) (*gram.Gram, error) {
 	return m, nil
 }
 
-// close removes scratch files and records their size in s.
 func (t *trial) close(s *stream.Selection) error {
 	if t.scratch == nil {
 		return nil

@@ -193,7 +193,6 @@ func (x *explainer) indexSelection() {
 	}
 }
 
-// explainColumns explains the named columns; c is nil without data.
 func (x *explainer) explainColumns(names []string, c *correlations) error {
 	var related *relations
 	for _, name := range names {
@@ -221,7 +220,6 @@ func (x *explainer) explainColumns(names []string, c *correlations) error {
 	return nil
 }
 
-// resolveName finds the columns of a name: one, or those that the input's column of that name became.
 func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn, error) {
 	_, kept := x.chosen[name]
 	_, reported := x.reports[name]

@@ -126,7 +126,6 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	return e, r.restrictColumns(e)
 }
 
-// readKeptSample reads the sample of rows that a file keeps with its moments, and takes over its seed.
 func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
 	if e.options[optionDecay] != "" {
 		return stream.Usagef("of the rows that {decay} has made count less %s keeps no sample, which method %s looks at", r.Stats, r.Name)
@@ -148,8 +147,6 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 	return checkSurveyMemory(r, e, shape)
 }
 
-// checkSurveyMemory refuses a file whose moments, together with a survey of its sample of rows, exceed the
-// limit.
 func checkSurveyMemory(r *run, e *bundle, shape method.Shape) error {
 	shape.Sample = surveyedRows(r, e.sample)
 	if n := e.sample.Len(); e.options["sparse"] != "" && n > 0 {
@@ -166,7 +163,6 @@ func checkSurveyMemory(r *run, e *bundle, shape method.Shape) error {
 	return nil
 }
 
-// settleShards settles the number of hash shards by the number in the file.
 func (r *run) settleShards(file *chunkio.StatsReader) error {
 	if r.Stability == 0 {
 		return nil
@@ -198,7 +194,6 @@ func (e *bundle) gapWarnings(path string) []stream.Text {
 	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
 }
 
-// isComplete reports whether e covers all rows of its inputs, and all shards of its plan.
 func (e *bundle) isComplete() bool {
 	return (e.part == nil || e.part.Complete()) && e.coveredRows() >= inputRows(e.inputs)
 }
@@ -210,7 +205,6 @@ func inputRows(inputs []stream.Input) (rows int64) {
 	return rows
 }
 
-// checkRecorded compares the request with the options that the file records.
 func (r *run) checkRecorded(e *bundle) error {
 	names := columnNames(e.columns)
 	leftOut := make([]string, len(e.leftOut))
@@ -310,7 +304,6 @@ func (r *run) settleGraph(e *bundle) error {
 	return nil
 }
 
-// hasMissing reports whether any value was missing in the rows of the file.
 func (e *bundle) hasMissing() bool {
 	return len(e.useless) > 0 || slices.ContainsFunc(e.profile.Columns, func(c gram.ColumnProfile) bool { return c.Missing.Total() > 0 })
 }

@@ -63,7 +63,6 @@ func (g *gatherer) gather(ctx context.Context) (*bundle, error) {
 	}
 }
 
-// attemptPasses makes all passes once. It leaves the files in g.inputs.
 func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	opt := g.readOptions()
 	policy := opt.Missing
@@ -164,7 +163,6 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	return p.accumulateStats(ctx, ds, nil)
 }
 
-// errReadOnce adds a remedy to an error about missing values in a stream.
 func errReadOnce(err error) error {
 	var place *stream.DataError
 	if !errors.As(err, &place) {
@@ -204,7 +202,6 @@ func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error
 	return g.profileLeftOut(), nil
 }
 
-// profileLeftOut lists the columns that the profile of the whole leaves out; nil without one.
 func (g *gatherer) profileLeftOut() []stream.LeftOut {
 	whole := g.wholeProfile
 	switch {
@@ -216,7 +213,6 @@ func (g *gatherer) profileLeftOut() []stream.LeftOut {
 	return g.uselessWithMissing(whole.profile, whole.columns)
 }
 
-// expectPasses records how many passes are ahead before the method begins; the method's own are added.
 func (g *gatherer) expectPasses(ahead int, b Budget) {
 	g.leastPasses = g.passes + ahead + b.methodPasses.Least
 	g.mostPasses = g.passes + ahead + b.methodPasses.Most
@@ -237,7 +233,6 @@ func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, what string, 
 	})
 }
 
-// checkSameColumns compares names and order.
 func checkSameColumns(a, b []stream.Column) error {
 	if len(a) != len(b) {
 		return stream.Errorf("%d features against %d", len(a), len(b))

@@ -71,7 +71,6 @@ func (e *bundle) close() error {
 	return errors.Join(errs[:]...)
 }
 
-// adders lists the states that take the rows of a pass.
 func (e *bundle) adders() []stream.Adder {
 	var adders []stream.Adder
 	switch {
@@ -108,7 +107,6 @@ func (e *bundle) adders() []stream.Adder {
 	return adders
 }
 
-// positionRecord is the section of a statistics file with the positions of the columns in the input.
 func (e *bundle) positionRecord() *positions.Record {
 	r := positions.New(len(e.columns), len(e.leftOut))
 	r.Total = e.positionCount
@@ -151,7 +149,6 @@ func withoutPositions(list []stream.LeftOut) []stream.LeftOut {
 
 func (e *bundle) coveredRows() int64 { return countRows(e.covered) }
 
-// countRows counts the rows of ranges that do not overlap.
 func countRows(ranges []stream.Range) (rows int64) {
 	for _, r := range ranges {
 		rows += r.To - r.From
@@ -161,12 +158,10 @@ func countRows(ranges []stream.Range) (rows int64) {
 
 const droppedRowsSuffix = " rows were dropped because a value is missing (or the weight is 0)"
 
-// droppedWarning counts the rows that {missing} drop-row left out.
 func (e *bundle) droppedWarning() stream.Text {
 	return stream.Textf("%s of %s%s", comma(e.profile.Seen-e.profile.Rows), comma(e.profile.Seen), droppedRowsSuffix)
 }
 
-// noteFilled notes which values are filled, unless the request or a plan chose the missing policy.
 func noteFilled(r *run, list []stream.ColumnReport) {
 	if remark := filledRemark(r, list); remark != "" {
 		r.say("%s", remark)
@@ -187,7 +182,6 @@ func filledRemark(r *run, list []stream.ColumnReport) string {
 	return text
 }
 
-// describeFilled counts the values that the mean replaces in each of the columns with missing values.
 func describeFilled(r *run, list []stream.ColumnReport) string {
 	if r.Missing != missingMean || len(list) == 0 {
 		return ""

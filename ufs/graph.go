@@ -94,7 +94,6 @@ func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read
 	return read()
 }
 
-// profileAndSample folds a profile and a sample of the whole input, as p.opt reads it.
 func (p *pass) profileAndSample(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -128,7 +127,6 @@ func (r *run) newAnchorSampler(m, d int, plan Budget, bound func(rows int) uint6
 	})
 }
 
-// newRowSample is an empty sample of the rows of ds: for anchors, or for a survey.
 func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	g, d := p.g, len(ds.Columns())
 	if g.gatherKind != method.FromGram {
@@ -143,7 +141,6 @@ func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 // optionGraphRows is the number of rows that methods survey, as a checkpoint records it.
 const optionGraphRows = "graph-rows"
 
-// surveyRows is the number of rows with d columns that a method on the Gram matrix surveys.
 func surveyRows(r *run, d int) int { return cmp.Or(r.GraphRows, method.SurveyRows(d)) }
 
 // surveyBytes is the memory of the sample of rows that a method on the Gram matrix surveys; 0 if it takes none,
@@ -164,7 +161,6 @@ func surveyBytes(r *run, ds *chunkio.Dataset, rank int) int64 {
 // change the result.
 const kmeansSampleBytes = 256 << 20
 
-// anchorSampleRows is the number of rows that a profile keeps for m anchors in d columns.
 func (r *run) anchorSampleRows(m, d int) int {
 	if r.Anchors.KMeans() {
 		return anchor.SampleRows(m, d, kmeansSampleBytes)
@@ -184,7 +180,6 @@ func (r *run) expectedAnchors(rows int64) int {
 	return m
 }
 
-// maxAnchors is the largest number of anchors for a table of any number of rows.
 func (r *run) maxAnchors() int {
 	if m := r.Anchors.Count; m > 0 {
 		return m
@@ -192,7 +187,6 @@ func (r *run) maxAnchors() int {
 	return anchor.MostAnchors
 }
 
-// newAnchorStatistics places the anchors, and makes empty statistics that refer to them.
 func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.Statistics, error) {
 	r := p.g.run
 	placed, known, err := p.placeAnchors(ctx, d)
@@ -211,7 +205,6 @@ func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.
 	return s, p.plan.errForLimit(err)
 }
 
-// placeAnchors places the anchors, and compares their graph with chance.
 func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Anchors, known anchor.Trust, err error) {
 	r := p.g.run
 	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.missingFill())
@@ -246,7 +239,6 @@ func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Ancho
 	return a, known, err
 }
 
-// addGraphShape adds the settings that shape a graph's statistics, by option.
 func (r *run) addGraphShape(s map[string]string) {
 	f := &r.Anchors
 	s["scale"] = r.Scale

@@ -37,7 +37,6 @@ const (
 	groupsLists  = "lists"
 )
 
-// readGroups reads the groups of a request.
 func (q *Request) readGroups(ctx context.Context) (*grouping, error) {
 	g := &grouping{text: q.Groups}
 	separator, isPrefix := strings.CutPrefix(q.Groups, groupsPrefix)
@@ -130,7 +129,6 @@ func (q *Request) readGroupFile(ctx context.Context, g *grouping) error {
 // inlineName is the name in errors of JSON that is no file.
 const inlineName = "the recorded JSON"
 
-// readOptionFile returns the text that an option gives: JSON as it stands, or the contents of the named file.
 func (q *Request) readOptionFile(ctx context.Context, option, value string, remedy stream.Text) (name string, text []byte, err error) {
 	from := q.documentOptions()
 	if isJSON([]byte(value)) {
@@ -151,7 +149,6 @@ func (q *Request) readOptionFile(ctx context.Context, option, value string, reme
 	return place.Name(value), text, err
 }
 
-// checkPairsMemory refuses groups or costs that memory cannot hold, both as parsed and as maps.
 func checkPairsMemory(ctx context.Context, path string, text []byte, memory int64) error {
 	const line = 96 // of CSV: its fields in a list of their own
 	parsed := line * int64(bytes.Count(text, []byte{'\n'}))
@@ -256,7 +253,6 @@ func (q *Request) bindingOption(takes method.Takes) string {
 	return ""
 }
 
-// settleChoice reads groups and costs, and refuses constraints that the method cannot serve.
 func (r *run) settleChoice(ctx context.Context) (err error) {
 	q := &r.Request
 	switch {

@@ -42,7 +42,6 @@ func newShardStats(shards, d int, opt gram.Options, graph *anchor.Statistics) (*
 	return h, nil
 }
 
-// openSplitter lets h take rows.
 func (h *shardStats) openSplitter(d, threads int, seed uint64) {
 	to := make([]stream.Adder, len(h.moments))
 	for i := range to {
@@ -67,7 +66,6 @@ func (a shardAdder) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// errAllShards turns a memory error about one state's share into one about all of them.
 func (h *shardStats) errAllShards(err error, d int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
@@ -79,7 +77,6 @@ func (h *shardStats) errAllShards(err error, d int) error {
 	}
 }
 
-// sumShards adds up the statistics of some shards, in their order.
 func (h *shardStats) sumShards(shards []int) (*gram.Moments, *anchor.Statistics, error) {
 	moments := h.moments[0].Another()
 	for _, i := range shards {
@@ -126,7 +123,6 @@ func (e *bundle) finishShards() error {
 	return nil
 }
 
-// merge adds the statistics of o shard by shard.
 func (h *shardStats) merge(o *shardStats) error {
 	if len(h.moments) != len(o.moments) {
 		return stream.Usagef("one has %d hash shards and the other %d: scan all parts with the same {stability}", len(h.moments), len(o.moments))

@@ -23,7 +23,6 @@ const warnMissing = 0.5
 
 func (q *Request) excludesSuspects() bool { return q.AutoExclude || q.MaxMissing > 0 }
 
-// checkExclusion refuses options that do not go with leaving columns out.
 func (r *run) checkExclusion() error {
 	switch {
 	case !(r.MaxMissing >= 0 && r.MaxMissing < 1):
@@ -54,7 +53,6 @@ func (r *run) newFacts(d int) *hygiene.Facts { return hygiene.New(d, r.Threads, 
 // the facts about all rows reveal leaks.
 func (r *run) readsLabel() bool { return r.Label != "" && r.Sparse == "" }
 
-// maxMissingShare is the share of missing values above which a column is suspicious.
 func (q *Request) maxMissingShare() float64 {
 	if q.MaxMissing > 0 {
 		return q.MaxMissing
@@ -66,7 +64,6 @@ func (q *Request) leavesOut(s hygiene.Suspect) bool {
 	return q.AutoExclude || q.MaxMissing > 0 && s.Kind == hygiene.Sparse
 }
 
-// suspectsToLeaveOut lists the suspicious columns to leave out, before the statistics pass.
 func (r *run) suspectsToLeaveOut(p *gram.Profile, f *hygiene.Facts, cols []stream.Column) (out []stream.LeftOut) {
 	if !r.excludesSuspects() {
 		return nil
@@ -98,7 +95,6 @@ func suspectReason(s hygiene.Suspect, cols []stream.Column, label string) string
 	return fmt.Sprintf("a copy of %s", cols[s.Of].Name)
 }
 
-// handleSuspects leaves the suspicious columns of e out, or adds warnings about them to s.
 func (r *run) handleSuspects(e *bundle, s *stream.Selection) error {
 	profile, raw := e.profile, e.rawProfile
 	if raw != nil { // the values, not their scores
@@ -139,7 +135,6 @@ func (e *bundle) dropColumn(j int) {
 	e.takesPart[j] = false
 }
 
-// suspectWarnings are the warnings about suspicious columns, one for each kind.
 func suspectWarnings(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
 	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // the most harmful kinds come first
 		var ofKind []hygiene.Suspect
@@ -205,7 +200,6 @@ func pronoun(isOne bool) string {
 	return "them"
 }
 
-// sentinelWarnings warns about numbers that probably stand for a missing value.
 func sentinelWarnings(e *bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64

@@ -100,7 +100,6 @@ func unquote(field string) (string, bool) {
 	return strings.ReplaceAll(inner, `""`, `"`), !strings.Contains(field, `"`)
 }
 
-// openDataset opens the inputs and makes sure that there is something to select from.
 func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, inputs, opt)
 	if err != nil {
@@ -113,7 +112,6 @@ func openDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 	return ds, nil
 }
 
-// promisesMissing reports whether the metadata show that a feature has nulls.
 func promisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
 // matchFeatures returns the positions of the features that match the patterns of an option, in the order of the
@@ -177,7 +175,6 @@ func spellAll(texts []stream.Text, say stream.Spelling) []string {
 	return list
 }
 
-// plural is "1 file", "2 files".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -185,7 +182,6 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// comma is a number for people: "12,345".
 func comma(n int64) string { return humanize.Comma(n) }
 
 // refuseInputAsOutput refuses an Output that is one of the files which the request names, or one of others.
@@ -197,7 +193,6 @@ func refuseInputAsOutput(ctx context.Context, q *Request, others ...string) erro
 	return atomicfile.NotInput(ctx, q.Output, append(namedFiles(q), others...)...)
 }
 
-// namedFiles lists every place that the request names as a file, which may also be a folder.
 func namedFiles(q *Request) []string {
 	files := []string{q.Plan, q.Stats}
 	for _, in := range q.Inputs {

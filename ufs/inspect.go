@@ -154,7 +154,6 @@ func (r *run) inspectInput(ctx context.Context, scan bool) (*Inspection, error) 
 	return s, nil
 }
 
-// listMissing lists the features with missing values, as far as known.
 func (s *Inspection) listMissing() (list []stream.ColumnReport) {
 	count := func(n *int64) int64 {
 		if n == nil {
@@ -180,7 +179,6 @@ func (s *Inspection) countFeatures() {
 	}
 }
 
-// inspectValues reads all features, adds its findings to s and returns the number of rows.
 func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspection) (rows int64, err error) {
 	profile, facts := gram.NewProfile(len(ds.Columns())), r.newFacts(len(ds.Columns()))
 	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
@@ -196,7 +194,6 @@ func (r *run) inspectValues(ctx context.Context, ds *chunkio.Dataset, s *Inspect
 	return profile.Seen, nil
 }
 
-// addProfile adds the facts in a profile of some of the columns.
 func (s *Inspection) addProfile(profile *gram.Profile, columns []stream.Column) {
 	useless := make(map[string]string)
 	for _, l := range profile.LeftOut(columns) {

@@ -69,7 +69,6 @@ func Bound(memory int64) (restore func()) {
 	}
 }
 
-// heapLimit is the Go runtime's share of this much resident memory.
 func heapLimit(memory int64) int64 { return max(memory-outsideHeap, 1<<20) }
 
 // applyLimits hands the bounds of the request to the Go runtime until end is called, and makes gonum's LAPACK

@@ -100,7 +100,6 @@ func (m *MachinesForecast) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, stream.Textf(format, args...).String())
 }
 
-// scaleJob describes the request to the model of scale.
 func (r *run) scaleJob(ds *chunkio.Dataset) scalemodel.Job {
 	j := scalemodel.Job{Rows: ds.Rows(), Features: len(ds.Columns()), Files: len(ds.Inputs()), Groups: len(ds.Cuts()) - 1, Shards: r.Stability}
 	for _, in := range ds.Inputs() {

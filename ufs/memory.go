@@ -56,7 +56,6 @@ type Budget struct {
 	methodPasses      method.Passes // over the input, once there are statistics
 }
 
-// newShape is the shape of the problem, for asking a method its cost, with candidates c.
 func (r *run) newShape(ds *chunkio.Dataset, c *candidates) method.Shape {
 	shape := method.Shape{
 		Columns: ds.Columns(), LeftOut: ds.LeftOut(), Rows: ds.Rows(), Threads: r.Threads, Sample: limitRows(surveyRows(r, len(ds.Columns())), ds),
@@ -139,8 +138,6 @@ func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, wit
 	return out, outErr
 }
 
-// planScan plans gathering statistics without selecting from them. sample means that a profile also samples
-// rows.
 func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Budget, error) {
 	return func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())
@@ -168,7 +165,6 @@ func (r *run) planScan(from method.From, sample bool) func(*chunkio.Dataset) (Bu
 	}
 }
 
-// errTooLargeScan advises a smaller scan in the refusal of d² numbers far above the limit.
 func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
 	if !errors.As(err, new(*stream.MemoryError)) || b.Smallest < 4*b.Limit || r.planHeader != nil {
 		return err
@@ -181,8 +177,6 @@ func (r *run) errTooLargeScan(ds *chunkio.Dataset, b Budget, err error) error {
 	return stream.Errorf("%w; or {profile-only}, for method variance", err)
 }
 
-// withSizeRules is plan b extended by the rules that find the number of features, if they are requested and
-// fit.
 func (r *run) withSizeRules(ds *chunkio.Dataset, b Budget, cost method.Cost, rank int) Budget {
 	d := len(ds.Columns())
 	if b.hasSizeRules = r.alwaysSizes(d); !r.reportsSizes || b.hasSizeRules {
@@ -201,7 +195,6 @@ func (r *run) withSizeRules(ds *chunkio.Dataset, b Budget, cost method.Cost, ran
 	return more
 }
 
-// splitterBytes is the memory for separating the rows of hash shards, with a profile of all rows.
 func (r *run) splitterBytes(d int) int64 {
 	if r.Stability == 0 {
 		return 0
@@ -276,7 +269,6 @@ func (r *run) errOfPlan(ctx context.Context, inputs []string, opt chunkio.Option
 	return r.errForLimit(err)
 }
 
-// errLowerBound restates a memory error of opening the input as a lower bound, because the plan adds more.
 func (q *Request) errLowerBound(err error) error {
 	err = q.errForLimit(err)
 	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.OfMemory() {
@@ -335,7 +327,6 @@ func (q *Request) errForLimit(err error) error {
 	return &whole
 }
 
-// expectedK is the number of features that will be selected from d, as far as known.
 func (r *run) expectedK(d int) int {
 	switch {
 	case r.K > 0:

@@ -146,13 +146,10 @@ func (r *run) planGraphOutOfCore(ds *chunkio.Dataset, shape method.Shape, m int,
 	return b, err
 }
 
-// graphBytes is the memory of the statistics of a graph of m anchors, including those of the hash shards.
 func graphBytes(m, d, neighbors, threads, shards int) int64 {
 	return anchor.SharedBytes(m, d, neighbors, threads, shards+1)
 }
 
-// graphCost is the memory of a graph method, and then of explaining its choice, in addition to the graph of m
-// anchors.
 func (r *run) graphCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Anchors = m
 	cost, err := r.gramCost(shape)

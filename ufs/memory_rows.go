@@ -100,8 +100,6 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	return b, nil
 }
 
-// planParallelSettings settles the number of settings of a path that are solved at a time, limited by threads,
-// memory and scratch space.
 func (r *run) planParallelSettings(b *Budget, cost method.Cost, settings int, total func(int64) int64) {
 	each := cost.Bytes
 	if b.scratch == 0 {

@@ -36,8 +36,6 @@ func (r *run) isRereadingBetter(n int64, d int) bool {
 	return r.Sparse != "" && 8*n*int64(d) >= largeMatrixBytes && (d >= unfactoredColumns || r.From == method.FromGraph && r.isThinGraph(d))
 }
 
-// usesSampleGramOnly reports whether a method that surveys a sample of sparse rows uses only the Gram matrix of
-// that sample.
 func usesSampleGramOnly(r *run, ds *chunkio.Dataset) bool {
 	d := len(ds.Columns())
 	n := r.factorRows(ds)
@@ -53,7 +51,6 @@ func (r *run) isThinGraph(d int) bool {
 	return r.Sparse != "" && d >= minThinColumns && r.Anchors.File == "" && !r.Anchors.KMeans() && r.wholeProfile == nil && r.scale != gram.ScaleRank
 }
 
-// planThinGraph is [run.planGraph] for a thin graph of m anchors, of this many rows.
 func (r *run) planThinGraph(ds *chunkio.Dataset, shape method.Shape, m int, rows int64) (Budget, error) {
 	d, k := len(ds.Columns()), r.Anchors.Neighbors
 	// Rows with more entries take more than planned, as far as the limit allows.
@@ -77,7 +74,6 @@ func (r *run) checkThinFits(b Budget, a *anchor.Anchors) error {
 	return nil
 }
 
-// thinRoom is the memory that the statistics of a thin graph may grow to.
 func (b Budget) thinRoom(d int) int64 {
 	return b.Limit - b.Program - b.Reading - profileColumnBytes*int64(d)
 }

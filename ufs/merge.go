@@ -167,7 +167,6 @@ type merger struct {
 	firstPath   string
 }
 
-// headerBundle is the sum as described by the headers, without any statistics.
 func (m *merger) headerBundle() *bundle {
 	e := newBundle(m.header)
 	e.kind, e.inputs, e.covered, e.warnings = m.kind, m.coverage.files, m.coverage.coveredRanges(), m.warnings.list()

@@ -65,7 +65,6 @@ func (e *bundle) addStates(o *bundle) error {
 	return e.profile.Merge(o.profile)
 }
 
-// addSample merges the samples of rows that profiles or moments have.
 func addSample(e, o *bundle) error {
 	switch {
 	case e.sample != nil && o.sample != nil:
@@ -78,7 +77,6 @@ func addSample(e, o *bundle) error {
 	return nil
 }
 
-// mergedBytes bounds the memory of the states of e after merging those of o, which may be nil.
 func (e *bundle) mergedBytes(o *bundle, threads int) (int64, error) {
 	if o == nil {
 		o = &bundle{}
@@ -120,7 +118,6 @@ func (e *bundle) mergedBytes(o *bundle, threads int) (int64, error) {
 	return n + graph, err
 }
 
-// samplesBytes bounds the memory of the row samples in e after merging those of o.
 func samplesBytes(e, o *bundle) (n int64) {
 	if e.sample != nil {
 		n += e.sample.MergedBytes(o.sample)
@@ -131,7 +128,6 @@ func samplesBytes(e, o *bundle) (n int64) {
 	return n
 }
 
-// firstOptionDifference names the first option in which two runs differ.
 func firstOptionDifference(a, b map[string]string) stream.Text {
 	both := make(map[string]string, len(a)+len(b))
 	maps.Copy(both, a)

@@ -46,7 +46,6 @@ func matchColumns(a, b chunkio.StatsHeader) (order []int, err error) {
 	return order, nil
 }
 
-// errLacksColumn is the error for a column that is a feature in only one of two files.
 func errLacksColumn(which string, c stream.Column, h chunkio.StatsHeader) error {
 	for _, l := range h.Decided {
 		if l.Name == c.Name {
@@ -94,7 +93,6 @@ func (s *sumColumns) addHeader(path string, h chunkio.StatsHeader, order []int) 
 	return bytes
 }
 
-// orderedIndex is the index of column j in an order, which is nil for the same.
 func orderedIndex(order []int, j int) int {
 	if order == nil {
 		return j
@@ -151,7 +149,6 @@ type leftOutEntry struct {
 	times int
 }
 
-// add adds the columns of one file, and returns the bytes held for them.
 func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 	if slices.Equal(l.previous, columns) {
 		return 0

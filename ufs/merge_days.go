@@ -75,8 +75,6 @@ func checkTotals(first, f *mergedFile) error {
 		total.name, total.decay, other.name)
 }
 
-// discountByAge multiplies the weight of all rows of e by γ, if there is one, for each of the files that come
-// after it.
 func (m *merger) discountByAge(e *bundle, files int) error {
 	if m.Decay == 0 {
 		return nil
@@ -110,7 +108,6 @@ func (e *bundle) discount(gamma float64) error {
 	return nil
 }
 
-// recordMerge adds the options of the merge to those of the whole.
 func (m *merger) recordMerge(e *bundle) {
 	if e.options == nil {
 		e.options = make(map[string]string)

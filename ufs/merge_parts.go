@@ -19,7 +19,6 @@ func (f *mergedFile) firstShard() int {
 	return f.part.Shards[0].From
 }
 
-// checkParts refuses parts that do not make a whole, and records the shards that they make together.
 func (m *merger) checkParts() error {
 	at := slices.IndexFunc(m.files, func(f mergedFile) bool { return f.firstShard() > 0 })
 	if at < 0 { // totals, whatever they were made from
@@ -55,7 +54,6 @@ func (m *merger) checkParts() error {
 	return m.errMissingShards(&whole, first)
 }
 
-// checkSamePlan refuses a file that is no part of the plan and round of first.
 func checkSamePlan(first, f *mergedFile) error {
 	if f.part == nil {
 		return stream.Usagef("%s is a part of a plan and %s is not: merge all parts of the plan first, then their sum with others", first.name, f.name)
@@ -84,7 +82,6 @@ type fileShards struct {
 	file *mergedFile
 }
 
-// joinShards sorts shards and joins neighbours. A shard that is in two files is refused.
 func joinShards(shards []fileShards) ([]stream.ShardRange, error) {
 	slices.SortStableFunc(shards, func(a, b fileShards) int { return cmp.Compare(a.From, b.From) })
 	var united []stream.ShardRange
@@ -137,7 +134,6 @@ func parentFolder(name string) string {
 	return place.Parent(name)
 }
 
-// checkWhole compares the sum of all shards with the plan's record of the whole.
 func (m *merger) checkWhole() error {
 	p := m.header.Part
 	if p == nil || p.Whole == nil || !p.Complete() || len(m.files) == 1 {

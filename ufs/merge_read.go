@@ -111,7 +111,6 @@ func (r *partsReader) expectedBytes() int64 {
 	return min(r.largestState+r.largestState/4, r.tree.share)
 }
 
-// readAhead starts reading files, as many as threads and memory allow.
 func (r *partsReader) readAhead(ctx context.Context) {
 	limit, spare := r.expectedBytes(), int64(0)
 	if statesAtOnce(r.tree.merger.kind) > 2 {
@@ -122,7 +121,6 @@ func (r *partsReader) readAhead(ctx context.Context) {
 	}
 }
 
-// startNext starts reading the next file.
 func (r *partsReader) startNext(ctx context.Context, limit int64) {
 	for i := r.started; i < min(r.started+maxDownloads, len(r.tree.merger.files)); i++ {
 		if i == r.started || place.IsURL(r.tree.merger.files[i].path) {
@@ -144,7 +142,6 @@ func (r *partsReader) startNext(ctx context.Context, limit int64) {
 	}()
 }
 
-// openFile starts opening file i, unless that was done.
 func (r *partsReader) openFile(ctx context.Context, i int) {
 	if r.files[i] != nil {
 		return
@@ -182,7 +179,6 @@ func (r *partsReader) abandonLast() bool {
 	return true
 }
 
-// close ends all reading; its context has ended, or nothing is being read.
 func (r *partsReader) close() {
 	for r.abandonLast() {
 	}
@@ -191,7 +187,6 @@ func (r *partsReader) close() {
 	}
 }
 
-// readSum reads all sections of a file that are merged, within limit bytes.
 func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*sum, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

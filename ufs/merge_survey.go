@@ -185,7 +185,6 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 	}
 }
 
-// errForAllMemory restates a memory error of reading a header, about its share, in terms of the limit.
 func (m *merger) errForAllMemory(err error) error {
 	short, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || !short.OfMemory() {
@@ -249,7 +248,6 @@ func (m *merger) goesBefore(f, g *mergedFile) bool {
 	return m.putsTotalFirst() && f.decay != "" && g.decay == ""
 }
 
-// putsTotalFirst reports whether a total of the days before is added first.
 func (m *merger) putsTotalFirst() bool { return m.Decay > 0 && m.Window == 0 }
 
 // orderFiles puts the files in the order in which they are added: parts by their shards, so that the same parts
@@ -263,7 +261,6 @@ func (m *merger) orderFiles(lowest int) {
 	}
 }
 
-// addCoverage adds up the rows that the files cover, and refuses rows that two of them cover.
 func (m *merger) addCoverage() error {
 	m.coverage.pathsDiffer = m.header.Part != nil
 	if err := m.checkSameInputs(); err != nil {

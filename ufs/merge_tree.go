@@ -87,7 +87,6 @@ func (t *tree) close() {
 	t.scratch.Close() // nothing in it is needed any more
 }
 
-// sumAll returns the sum of all files.
 func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
@@ -229,7 +228,6 @@ func (t *tree) store(s *sum) (err error) {
 	return nil
 }
 
-// load moves a sum from its scratch file to memory, with the same bits.
 func (t *tree) load(s *sum) (err error) {
 	if s.bundle != nil {
 		return nil
@@ -300,7 +298,6 @@ type state interface {
 	io.ReaderFrom
 }
 
-// storedStates lists the states of e that are stored, in their order in a scratch file.
 func (e *bundle) storedStates(has stateSet) (list []state) {
 	if has.moments {
 		list = append(list, e.moments) // the profile among them
@@ -372,7 +369,6 @@ func (t *tree) stateLimit() int64 {
 	return max(room, 1)
 }
 
-// errMergeMemory restates a memory error of one state, in addition to extra bytes, in terms of the limit.
 func (t *tree) errMergeMemory(err error, extra int64) error {
 	var short *stream.MemoryError
 	if !errors.As(err, &short) || !short.OfMemory() {

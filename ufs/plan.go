@@ -78,7 +78,6 @@ func Plan(ctx context.Context, q Request) (*Forecast, error) {
 	return f, err
 }
 
-// forecastRun plans this run, without its fallback.
 func (r *run) forecastRun(ctx context.Context) (*Forecast, error) {
 	if err := r.countAnchorsInFile(ctx); err != nil {
 		return nil, err
@@ -131,7 +130,6 @@ func (r *run) forecastRun(ctx context.Context) (*Forecast, error) {
 	return f, c.checkCount(r.K, ds.LeftOut())
 }
 
-// expectedPasses is the number of times that gathering and the method will read the input.
 func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 	p := r.gatherPasses(ds, b)
 	if b.methodPasses.Why.Format != "" {

@@ -140,7 +140,6 @@ func (r *run) planShard(ds *chunkio.Dataset) (Budget, error) {
 	return r.planScan(method.FromGram, false)(ds)
 }
 
-// profileReason is the reason why shards need a profile of all of them; empty if they do not.
 func (r *run) profileReason(ds *chunkio.Dataset) stream.Text {
 	switch {
 	case r.From == method.FromGraph:
@@ -173,7 +172,6 @@ func (r *run) missingWarnings(ds *chunkio.Dataset) []stream.Text {
 	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", plural(len(names), "column"), text)}
 }
 
-// planOptions are the options that shape statistics, as a plan records them.
 func (r *run) planOptions() map[string]string {
 	options := r.statisticsShape()
 	options["seed"] = strconv.FormatUint(r.Seed, 10)
@@ -200,7 +198,6 @@ func rootedPath(option, text string) string {
 	return path
 }
 
-// applyPlan reads the header of the plan file, and fills in the options that it has settled.
 func (r *run) applyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {

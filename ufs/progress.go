@@ -17,7 +17,6 @@ func (q *Request) trackProgress(p Progress, do func(next func(Progress)) error) 
 	return err
 }
 
-// showReading shows that a file of rows is read before any pass, until done is called.
 func (r *run) showReading(name string) (ended func(error)) {
 	if r.Progress == nil {
 		return func(error) {}

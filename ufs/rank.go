@@ -67,7 +67,6 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, body: body, alwaysSave: true}, adders...)
 }
 
-// ranksFromProfile takes the ranks from the profile of all shards.
 func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
 	whole := p.g.wholeProfile
 	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
@@ -109,7 +108,6 @@ func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 	return d, nil
 }
 
-// readableRows is the source of the passes after the ranks are known.
 func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	if p.scores == nil {
 		return ds
@@ -155,7 +153,6 @@ func (r *run) rankBytes(ds stream.Source, d int) int64 {
 	return gram.RankHistogramsBytes(d, rows, r.Threads) + gram.ScoresBytes(d, rows)
 }
 
-// rankPasses is the number of times that gathering reads the input.
 func (r *run) rankPasses(ds *chunkio.Dataset) method.Passes {
 	then := "one for the ranks, then the statistics"
 	if r.From == method.FromGraph {
@@ -186,7 +183,6 @@ func (e *bundle) isRanked() bool {
 	return e.kind != kindProfile && e.options["scale"] == scaleRank
 }
 
-// settleRank settles the scale by the file's contents: values or their scores.
 func (r *run) settleRank(e *bundle) error {
 	switch isRanked := e.isRanked(); {
 	case !isRanked && r.scale == gram.ScaleRank && e.kind == kindProfile:
@@ -214,7 +210,6 @@ func (e *bundle) addRanks(o *bundle) error {
 	return e.ranks.Merge(o.ranks)
 }
 
-// ranksDigest identifies ranks.
 func ranksDigest(ranks io.WriterTo) (string, error) {
 	sum := sha256.New()
 	if _, err := ranks.WriteTo(sum); err != nil {

@@ -70,7 +70,6 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	return addFallback(ctx, r, plain)
 }
 
-// addFallback makes r the run of the recommended method, with the fallback that plain requests.
 func addFallback(ctx context.Context, r *run, plain Request) (*run, error) {
 	var err error
 	r.methodReason = stream.Textf("the recommended one")
@@ -111,7 +110,6 @@ func recommendedSpecs(list []method.Spec) (best *method.Spec, plain method.Spec,
 	return &list[at], plain, err
 }
 
-// fallbackReason is the reason why the request rules out the recommended method, if it does.
 func (q *Request) fallbackReason(best, plain method.Spec) (why stream.Text, ruledOut bool) {
 	because := func(format string, args ...any) (stream.Text, bool) { return stream.Textf(format, args...), true }
 	knows, alone := best.Declare().Options, plain.Declare().Options
@@ -151,7 +149,6 @@ func (r *run) canFallBack(err error) bool {
 	return errors.As(err, &m) && m.OfMemory() || errors.As(err, new(*stream.UsageError))
 }
 
-// fallbackRun is the run of the fallback; why is the reason that the recommended method was not served.
 func (r *run) fallbackRun(why error) *run {
 	p := r.fallback
 	p.methodReason = stream.Textf("method %s cannot be served: %v", r.Name, why)
@@ -224,7 +221,6 @@ func decideBySurvey(ctx context.Context, g *gatherer, e *bundle) (err error) {
 	return g.checkRecorded(e)
 }
 
-// isScaleOpen reports whether the sample of rows settles the scale.
 func isScaleOpen(r *run) bool {
 	return r.Takes.Sample && r.original.Scale == "" && r.scale != gram.ScaleRank && (r.planHeader == nil || r.planHeader.Options["scale"] == "")
 }

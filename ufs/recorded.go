@@ -30,7 +30,6 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 	return q, err
 }
 
-// requestFromRecord is the request for a method and options, as selections and plans record them.
 func requestFromRecord(name string, settings method.Settings, list []method.Spec) (Request, error) {
 	q := Request{Method: name, Methods: list, Options: method.Settings{}}
 	if list == nil {
@@ -143,7 +142,6 @@ func checkInline(option, text string) error {
 	return nil
 }
 
-// resolveFiles replaces the files that recorded options of a method name by the paths or URLs that open them.
 func resolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
 	for option := range options {
 		text := options.Text(option)
@@ -198,7 +196,6 @@ func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOption
 	return all, err
 }
 
-// readSelection reads a Selection if there is room for it in addition to the held bytes, and returns its size.
 func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, held int64) (s *stream.Selection, took int64, err error) {
 	name, room := place.Name(path), opt.Memory
 	if room > 0 {

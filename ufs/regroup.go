@@ -139,7 +139,6 @@ func (t *trial) enoughPicks(r *method.Ranking, list []pick) []pick {
 	return list
 }
 
-// newSelected is the selection's entry for a pick.
 func (t *trial) newSelected(rank int, p pick) stream.Selected {
 	c, i := t.candidates, p.candidate
 	members := c.members(i)
@@ -160,7 +159,6 @@ func (t *trial) newSelected(rank int, p pick) stream.Selected {
 	return f
 }
 
-// totalCost is the cost of all selected together; nil if costs are not reported.
 func (t *trial) totalCost(selected []stream.Selected) *stream.Number {
 	if !t.candidates.reportsCosts {
 		return nil

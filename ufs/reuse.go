@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// anchorDataFromProfile takes from a scan's profile the columns that take part, and its sample.
 func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
 	r, whole := p.g.run, p.g.wholeProfile
 	var err error

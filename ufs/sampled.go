@@ -77,7 +77,6 @@ func (g *gatherer) gatherFromSample(ctx context.Context) (e *bundle, err error) 
 	return s.gatherSample(ctx)
 }
 
-// errNoKeptRows is the error for a statistics file of this kind without rows.
 func (r *run) errNoKeptRows(kind string) error {
 	others := stream.Text{}
 	if kind != kindProfile {
@@ -104,7 +103,6 @@ func (r *run) settleFileSample(e *bundle) (err error) {
 	return nil
 }
 
-// settleDraw settles the number of rows drawn: the kept rows, or fewer of them.
 func (s *sampleGatherer) settleDraw() error {
 	seed, kept, keeps := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
 	if s.original.Seed != 0 && s.original.Seed != seed {
@@ -195,7 +193,6 @@ func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (Budget
 	return s.planRows(keptRows{rows, s.file}, shape, missing)
 }
 
-// findUseless makes a profile of the drawn rows, and leaves out the columns that can be no features.
 func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
@@ -218,7 +215,6 @@ func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream
 	return left, nil
 }
 
-// accumulateSample makes the pass that fills the statistics.
 func (s *sampleGatherer) accumulateSample(ctx context.Context, plan Budget, useless []stream.LeftOut) (*bundle, error) {
 	rows, whole := s.sampleSource.With(s.opt), s.fileBundle
 	e := &bundle{

@@ -100,7 +100,6 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	return done, r.checkpoint.resumeFolder().Forget()
 }
 
-// settleScan settles the request and refuses faulty ones. r.Output is the file to write.
 func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err error) {
 	if err := q.refuseStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
@@ -163,10 +162,8 @@ func (r *run) checkScan(q ScanRequest, piece shard) error {
 	return nil
 }
 
-// samplesAnchors reports whether anchors are taken from a sample of rows, which a profile has.
 func (r *run) samplesAnchors() bool { return r.From == method.FromGraph && r.Anchors.File == "" }
 
-// newScanGatherer makes the gatherer of a scan.
 func (r *run) newScanGatherer(profileOnly bool, piece shard) *gatherer {
 	g := &gatherer{run: r, gatherKind: method.FromGram, piece: piece, takesSpread: true}
 	switch {

@@ -64,7 +64,6 @@ func (q *Request) requestedShape() map[string]string {
 	return s
 }
 
-// errFrozenOption is the error for an option that differs from the plan's.
 func (r *run) errFrozenOption(option, requested, recorded string) error {
 	with := stream.PlainText("without it")
 	if recorded != "" {
@@ -131,7 +130,6 @@ func (r *run) findPart(ctx context.Context, path string, from method.From) (*Gat
 	return nil, stream.Usagef("%s is there already and %v; remove it, or choose another {o}", place.Name(path), other)
 }
 
-// roundID identifies the profile that a part is scanned with; empty without one.
 func (r *run) roundID() string {
 	if r.wholeProfile == nil {
 		return ""
@@ -160,7 +158,6 @@ func oneRoundRemedy() stream.Text {
 	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }
 
-// rowsToGather is the range of rows to accumulate, and the position of the first row of the inputs.
 func (g *gatherer) rowsToGather(ds *chunkio.Dataset) (stream.Range, int64, error) {
 	if g.shard.Of > 0 {
 		rows, first := ds.ShardRows()
@@ -170,7 +167,6 @@ func (g *gatherer) rowsToGather(ds *chunkio.Dataset) (stream.Range, int64, error
 	return rows, 0, err
 }
 
-// planPart describes ds as a part of its plan, in this round.
 func (r *run) planPart(ds *chunkio.Dataset) *stream.Part {
 	p := ds.Part()
 	if p != nil {
@@ -179,7 +175,6 @@ func (r *run) planPart(ds *chunkio.Dataset) *stream.Part {
 	return p
 }
 
-// checkProfileOfPlan makes sure that a profile is of all shards of the plan.
 func (r *run) checkProfileOfPlan(profile *bundle, path string) error {
 	switch p := profile.part; {
 	case p == nil || p.Plan != r.planHeader.ID:

@@ -54,7 +54,6 @@ func (r *run) settleKeptRows(q ScanRequest) error {
 	return nil
 }
 
-// newKeptSample is an empty sample for the rows that the scan keeps.
 func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
 	g := p.g
 	starts := slices.Clone(ds.Cuts())
@@ -76,7 +75,6 @@ func (p *pass) hashBound(ds *chunkio.Dataset) func(rows int) uint64 {
 
 func noBound(int) uint64 { return 0 }
 
-// sampleRowsText is the number of rows that the scan keeps, as the file records it; empty for none.
 func (r *run) sampleRowsText() string {
 	if r.keepRows == 0 {
 		return ""
@@ -84,7 +82,6 @@ func (r *run) sampleRowsText() string {
 	return strconv.Itoa(r.keepRows)
 }
 
-// requestedOptions are the options recorded in e, as they were requested for the scan.
 func (e *bundle) requestedOptions() map[string]string {
 	policy, kept := e.options[optionSampleMissing]
 	if !kept {
@@ -96,7 +93,6 @@ func (e *bundle) requestedOptions() map[string]string {
 	return options
 }
 
-// addSampleShape adds the settings that shape a sample of rows, by option.
 func (r *run) addSampleShape(s map[string]string) {
 	s[optionSampleRows] = r.sampleRowsText()
 	s["seed"] = strconv.FormatUint(r.Seed, 10)

@@ -140,7 +140,6 @@ func (r *run) runSelection(ctx context.Context, solve func(*gatherer, *bundle, *
 	return s, err
 }
 
-// obtainStatistics makes the passes, or reads the statistics file.
 func (g *gatherer) obtainStatistics(ctx context.Context) (*bundle, error) {
 	if g.Stats != "" {
 		if g.From == method.FromRows {
@@ -197,7 +196,6 @@ func (r *run) recordedOptions(e *bundle) map[string]any {
 	return o
 }
 
-// withPlace names the input, or the statistics file, in a method's error about the data.
 func withPlace(err error, e *bundle) error {
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != "" || len(e.inputs) == 0 && e.path == "" {

@@ -63,7 +63,6 @@ func ScaleNames() []string {
 	return names
 }
 
-// fillLimits checks the bounds of the request and fills in their defaults.
 func (q *Request) fillLimits() error {
 	if q.Threads < 0 || q.Threads > maxThreads {
 		return stream.Usagef("{threads} %d: want 0 (one for each core) up to %d", q.Threads, maxThreads)
@@ -100,7 +99,6 @@ func (q *Request) keepStdin() {
 	}
 }
 
-// settleInput checks the options for reading the input, and fills in their defaults.
 func (q *Request) settleInput() error {
 	q.keepStdin()
 	if q.SampleRows < 0 {
@@ -122,7 +120,6 @@ func (q *Request) settleInput() error {
 	return q.checkColumnOptions()
 }
 
-// refuseStats refuses statistics files among the inputs, and suggests the remedy.
 func (q *Request) refuseStats(ctx context.Context, remedy string) error {
 	for _, path := range q.Inputs {
 		if chunkio.IsStats(ctx, path, q.documentOptions()) {
@@ -229,7 +226,6 @@ func checkLocalOptions(options method.Settings) error {
 	return nil
 }
 
-// checkMethod refuses options that the method does not serve.
 func (q *Request) checkMethod(spec method.Spec) error {
 	takes := spec.Takes
 	switch {
@@ -296,7 +292,6 @@ func (q *Request) missingPolicy() stream.MissingPolicy {
 	return stream.MissingError
 }
 
-// missingFill is the value that replaces missing entries, if they are kept.
 func (q *Request) missingFill() gram.Fill {
 	switch q.Missing {
 	case missingZero:
@@ -375,7 +370,6 @@ func (r *run) readOptions() chunkio.Options {
 	return opt
 }
 
-// say makes a remark that everybody should see.
 func (r *run) say(format string, args ...any) {
 	if r.Say != nil {
 		r.Say(stream.Textf(format, args...))

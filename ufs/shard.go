@@ -10,7 +10,6 @@ import (
 // shard is part number of count parts, counted from 1; the zero value is the whole.
 type shard struct{ number, count int }
 
-// parseShard reads "I/N"; empty is the whole.
 func parseShard(s string) (shard, error) {
 	if s == "" {
 		return shard{}, nil

@@ -56,7 +56,6 @@ func (v variables) get(name string) string {
 	return value
 }
 
-// number reads a variable that must be a whole number.
 func (v variables) number(name string) (int, error) {
 	n, ok := wholeNumber(v.get(name))
 	if !ok {

@@ -35,7 +35,6 @@ func sketchSizeReason() stream.Text {
 	return stream.Textf("that rests on the exact Gram matrix, and a {sketch} estimates it; path without {sketch} recommends a number")
 }
 
-// setDefaultSize settles for DefaultK, or all features if there are fewer, and records the reason.
 func (r *run) setDefaultSize(why stream.Text) {
 	r.AutoK, r.autoSize = false, false
 	r.sizeReason = stream.Textf("the default, as nothing tells how many features are worth keeping: %v", why)
@@ -143,7 +142,6 @@ func (t *trial) stopsAtShare() bool {
 	return t.Blocks != nil && t.Takes.Variance && t.offset() == nil
 }
 
-// maxAutoCandidates is the largest number of candidates that {k} auto takes.
 func (t *trial) maxAutoCandidates(size *stream.Size) int {
 	return min(max(size.Recommended, len(t.Keep)), t.candidates.choosable)
 }

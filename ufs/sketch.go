@@ -31,7 +31,6 @@ const (
 	defaultReads = 2
 )
 
-// settleSketch settles the number of rows of the sketch, and refuses options that do not go with one.
 func (r *run) settleSketch() error {
 	switch {
 	case r.Reads < 0:
@@ -91,13 +90,11 @@ func parseSketchRows(text string) (int, error) {
 	return 0, stream.Usagef("{sketch} %s: want a number of rows up to %d, how far an entry may be off, as 2%%, or %s", text, gram.SketchRows(math.MaxInt32), sketchAuto)
 }
 
-// sketchBytes is the memory of a sketch and its profile.
 func (r *run) sketchBytes(ds *chunkio.Dataset) int64 {
 	d := len(ds.Columns())
 	return profileColumnBytes*int64(d) + gram.SketchBytes(d, r.expectedMissing(ds), r.sketchRows) + r.rankBytes(ds, d)
 }
 
-// planSketched plans a method on an estimate of the Gram matrix, which may read the rows again.
 func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, error) {
 	shape.Sketch, shape.Reads = r.sketchRows, r.Reads
 	cost, err := r.Solver.Cost(shape)
@@ -161,12 +158,10 @@ func (r *run) errWithSketchAdvice(ds *chunkio.Dataset, shape *method.Shape, in B
 	return &also
 }
 
-// newWeightSketch is an empty sketch of the rows' weights on m anchors, which goes with newSketch.
 func (g *gatherer) newWeightSketch(m int) *gram.Sketch {
 	return gram.NewSketch(m, gram.SketchOptions{Rows: g.sketchRows, Seed: g.Seed, Threads: g.Threads})
 }
 
-// newSketch is an empty sketch of d columns.
 func (g *gatherer) newSketch(d int, b Budget) *gram.Sketch {
 	if g.gatherKind == method.FromGraph { // takes all memory that the plan leaves
 		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.freedStatistics), 0)
@@ -184,7 +179,6 @@ func (e *bundle) readSketch(r *chunkio.StatsReader, opt gram.Options) error {
 	return readSection(r, sketchSection, e.sketch)
 }
 
-// sketchRowCount is the number of rows of the sketch in a file; 0 if it records none.
 func (e *bundle) sketchRowCount() int {
 	rows, err := strconv.Atoi(e.options[optionSketch])
 	if err != nil || gram.SketchRows(rows) != rows {
@@ -193,7 +187,6 @@ func (e *bundle) sketchRowCount() int {
 	return rows
 }
 
-// anchorCount is the number of anchors of the graph in a file; 0 if it records none.
 func (e *bundle) anchorCount() int {
 	m, err := strconv.Atoi(e.options["anchors"])
 	if err != nil {
@@ -214,7 +207,6 @@ func (r *run) settleFileSketch(seen *bundle) (int, error) {
 	return rows, r.settleSketch()
 }
 
-// readSketchedGraph reads the graph of a file, with the sketch of the weights.
 func (e *bundle) readSketchedGraph(file *chunkio.StatsReader, threads int) error {
 	graphLimit, err := e.graphBytes(file.Path(), threads, 0)
 	if err != nil {
@@ -351,7 +343,6 @@ func (t *trial) noteEstimate(chosen []int, explained bool) *stream.Estimate {
 	return e
 }
 
-// estimateCost is graphCost on an estimate of the Gram matrix, including the judging of the estimate.
 func (r *run) estimateCost(shape method.Shape, m int) (method.Cost, error) {
 	shape.Rank = estimateRank(r.sketchRows, m)
 	cost, err := r.graphCost(shape, m)

@@ -17,7 +17,6 @@ const AnyShards = -1
 // optionStability is the number of hash shards that a statistics file records.
 const optionStability = "stability"
 
-// settleStability settles the number of hash shards, and refuses methods and options that have none.
 func (r *run) settleStability() error {
 	switch {
 	case r.Stability == 0:

@@ -50,7 +50,6 @@ const (
 	kindCheckpoint    = "checkpoint"
 )
 
-// sections lists the states of e that grow with the rows, by name.
 func (e *bundle) sections() []chunkio.Section {
 	var s []chunkio.Section
 	if e.moments != nil {
@@ -146,7 +145,6 @@ func (q *Request) FetchOptions() chunkio.FetchOptions {
 	return chunkio.FetchOptions{Anonymous: q.Anonymous, Meter: q.Meter, Memory: q.Memory, Temp: q.scratchOptions()}
 }
 
-// documentOptions are the options for fetching documents during a run.
 func (q *Request) documentOptions() chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Memory > 0 {
@@ -155,7 +153,6 @@ func (q *Request) documentOptions() chunkio.FetchOptions {
 	return from
 }
 
-// checkKind refuses a file at path of a kind that no statistics have.
 func checkKind(path, kind string) error {
 	switch kind {
 	case kindGraph, kindGram, kindProfile, kindSketch, kindSketchedGraph:
@@ -215,7 +212,6 @@ func readStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	return e, e.readShardStats(r, opt, 0, shards)
 }
 
-// readMoments reads the moments, within opt.Limit bytes together with those of the hash shards.
 func (e *bundle) readMoments(r *chunkio.StatsReader, opt gram.Options, shards int) error {
 	d, own := len(e.columns), opt
 	if shards > 0 {
@@ -248,7 +244,6 @@ func (e *bundle) readShardStats(r *chunkio.StatsReader, opt gram.Options, graph 
 	return readSection(r, shardsSection, e.shardStats)
 }
 
-// hashShardCount is the number of hash shards whose statistics are in a file.
 func hashShardCount(r *chunkio.StatsReader) (int, error) {
 	if !r.Has(shardsSection) {
 		return 0, nil
@@ -261,7 +256,6 @@ func hashShardCount(r *chunkio.StatsReader) (int, error) {
 	return n, nil
 }
 
-// readGraph reads the moments and the graph, within opt.Limit bytes together.
 func (e *bundle) readGraph(r *chunkio.StatsReader, opt gram.Options, shards int) error {
 	graphLimit, err := e.graphBytes(r.Path(), opt.Threads, shards)
 	if err != nil {
@@ -295,7 +289,6 @@ func (e *bundle) graphBytes(path string, workers, shards int) (int64, error) {
 	return graphBytes(int(m), len(e.columns), int(k), workers, shards), nil
 }
 
-// readSample reads the sample of rows of a file, if there is one, within limit bytes.
 func (e *bundle) readSample(r *chunkio.StatsReader, limit int64) error {
 	if !r.Has(sampleSection) {
 		return nil
@@ -353,7 +346,6 @@ func readSection(r *chunkio.StatsReader, name string, to io.ReaderFrom) error {
 	}
 }
 
-// errBadSection places the error of a section that cannot be read.
 func errBadSection(path, name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the section ends early; the file is complete
 		err = errors.New("it ends early")

@@ -83,7 +83,6 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), spellAll(warnings, r.Spelling), tree}, nil
 }
 
-// readFeatureNames reads the names of the features, which suffice for a tree by names.
 func (r *run) readFeatureNames(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	ds, err := openDataset(ctx, r.Inputs, r.readOptions())
 	if err != nil {
@@ -97,7 +96,6 @@ func (r *run) readFeatureNames(ctx context.Context, e *method.Evidence) ([]strea
 	return ds.Warnings(), nil
 }
 
-// gatherTreeGram makes a pass over the data for a tree by correlations.
 func (r *run) gatherTreeGram(ctx context.Context, e *method.Evidence) ([]stream.Text, error) {
 	plan := func(ds *chunkio.Dataset) (Budget, error) {
 		d := len(ds.Columns())

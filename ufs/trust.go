@@ -18,7 +18,6 @@ func (r *run) comparesWithChance() bool {
 	return r.From == method.FromGram && r.Takes.Reconstructs && !r.manySettings && !r.skipsTrust
 }
 
-// recordAlignment records how the method's choice compares with random ones by its own criterion.
 func recordAlignment(t *trial, chance *stream.Chance) {
 	if chance == nil || t.manySettings || t.skipsTrust || t.candidates.isConstrained {
 		return
@@ -32,7 +31,6 @@ func recordAlignment(t *trial, chance *stream.Chance) {
 	}
 }
 
-// trustChoice compares the choice with chance, and warns if it is no better.
 func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	// Random features are no measure of a choice that is constrained by groups, costs or forbidden features.
 	if !t.comparesWithChance() || t.candidates.isConstrained || t.Gram == nil || t.Gram.Held != nil {

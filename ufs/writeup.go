@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rankAndWriteUp asks the method for its ranking and writes it up.
 func (t *trial) rankAndWriteUp(ctx context.Context) error {
 	if err := t.openPassCheckpoint(ctx); err != nil {
 		return err
@@ -29,7 +28,6 @@ func (t *trial) rankAndWriteUp(ctx context.Context) error {
 	return t.writeUp(ctx, r)
 }
 
-// askMethod asks a method for its ranking of the candidates.
 func (t *trial) askMethod(ctx context.Context, solver method.Method) (*method.Ranking, error) {
 	r, err := solver.Select(ctx, t.methodEvidence())
 	if err == nil {
@@ -136,7 +134,6 @@ func (t *trial) writeUp(ctx context.Context, r *method.Ranking) error {
 	return t.reportConvergence(r)
 }
 
-// reportConvergence warns if the iteration did not converge, and returns an error if it had to.
 func (t *trial) reportConvergence(r *method.Ranking) error {
 	problem := "not converged after " + plural(len(r.Trace), "iteration")
 	if r.Unsettled {
@@ -153,7 +150,6 @@ func (t *trial) reportConvergence(r *method.Ranking) error {
 	return nil
 }
 
-// explainChoice fills in the explained shares: from the method, or from the Gram matrix, if there is one.
 func (t *trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pick) error {
 	s := t.selection
 	if r.Error != nil {
