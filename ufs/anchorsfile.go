@@ -18,7 +18,8 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter}) // footers only: planning reports a limit that is too small
+	// Footers only: planning reports a limit that is too small.
+	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter})
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
 	}
@@ -73,7 +74,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
 	a, err := anchor.Given(ctx, p.readableRows(src), p.g.anchorRows, std)
-	if err != nil { // report an error in the anchors whatever its text says about distances: no row was read yet
+	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.Name(f.File)})))
 	}
 	return a, nil

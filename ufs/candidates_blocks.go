@@ -140,15 +140,15 @@ func (r *run) applyCosts(c *candidates, leftOut []stream.LeftOut, strict bool) e
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
 		for _, part := range c.inputColumns(b.Members) {
-			cost, said := r.pricing.costs[part]
-			if said {
+			cost, isGiven := r.pricing.costs[part]
+			if isGiven {
 				found[part] = true
 			} else {
 				cost = 1
 			}
 			b.Cost += cost
 		}
-		if cost, said := r.pricing.costs[b.Name]; said {
+		if cost, isGiven := r.pricing.costs[b.Name]; isGiven {
 			b.Cost, found[b.Name] = cost, true
 		}
 	}

@@ -149,7 +149,7 @@ func (c *checker) judgeSelection(ctx context.Context) (*Verdict, error) {
 		c.verdict.LostSince = 1 - (1-c.verdict.Lost)/(1-c.verdict.LostBefore)
 	}
 	c.findGone(now)
-	c.findStrayed(now)
+	c.findDrifted(now)
 	c.findMoved(before, now)
-	return c.verdict, c.decide()
+	return c.verdict, c.decideVerdict()
 }

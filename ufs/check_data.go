@@ -65,7 +65,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	}
 	limit := q.Memory
 	q.Memory = max(limit-reserved, 1)
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, err
 	}

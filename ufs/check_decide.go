@@ -65,24 +65,24 @@ const (
 	otherDataShare = 0.5
 )
 
-// findStrayed lists the selected features that are no longer correlated with any column that they were plainly
+// findDrifted lists the selected features that are no longer correlated with any column that they were plainly
 // correlated with: their content was replaced, even if other features make up for it. A selection records the
 // correlations of its features, and the nearest feature of each other column with its share R² that all k
 // explain. The nearest of k has a squared correlation of R²/k or more, unless the features hide each other.
-func (c *checker) findStrayed(now *checkedData) {
+func (c *checker) findDrifted(now *checkedData) {
 	chosen := featureNames(c.Selection)
 	k, g := float64(len(chosen)), now.matrix
 	apart, near := make(map[string][]string), make(map[string]bool)
 	var offset []float64 // used if the matrix is of uncentred columns
 	if !c.isCentred {
-		offset = now.t.offset()
+		offset = now.t.columnOffsets()
 	}
 	entry := func(i, j int) float64 { return centredEntry(g, offset, now.t.Gram.Weight, i, j) }
 	compare := func(feature, other string, before float64) {
 		s, isThere := now.index[feature]
-		j, also := now.index[other]
+		j, isThereToo := now.index[other]
 		sigmasBefore := math.Sqrt(float64(now.e.profile.Rows)) * before
-		if !isThere || !also || j == s || !(sigmasBefore >= plainSigmas) {
+		if !isThere || !isThereToo || j == s || !(sigmasBefore >= plainSigmas) {
 			return
 		}
 		if sigmasNow := math.Sqrt(float64(now.e.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); sigmasNow < sigmasBefore/2 {
@@ -111,7 +111,7 @@ func (c *checker) findStrayed(now *checkedData) {
 	}
 }
 
-func (c *checker) decide() error {
+func (c *checker) decideVerdict() error {
 	c.decideFeatures()
 	c.decideLoss()
 	c.decideMoved()
@@ -140,12 +140,12 @@ func (c *checker) addReason(format string, args ...any) {
 }
 
 func (c *checker) decideFeatures() {
-	if gone := c.verdict.Gone; len(gone) > 0 {
+	if goneFeatures := c.verdict.Gone; len(goneFeatures) > 0 {
 		var names []string
-		for _, g := range gone {
+		for _, g := range goneFeatures {
 			names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Why))
 		}
-		c.addReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(gone) == 1], firstNames(names, 3))
+		c.addReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], firstNames(names, 3))
 	}
 	if n := len(c.driftedFeatures); n > 0 {
 		c.addReason("%s of the selection lost what they had in common with other columns (in brackets): %s", plural(n, "feature"), firstNames(c.driftedFeatures, 3))

@@ -55,7 +55,7 @@ func (t *trial) selectionIdentity(what string) (resume.Identity, error) {
 		return id, err
 	}
 	sum := sha256.Sum256(choice)
-	path, _ := kernel.Path() // begin has already reported a bad variable
+	path, _ := kernel.Path() // applyLimits has already reported a bad variable
 	id.Facts = map[string]string{"instruction set": path, "version": Release, "choice of features": hex.EncodeToString(sum[:8])}
 	return id, nil
 }

@@ -143,7 +143,7 @@ func TestAutoCheckpoint(t *testing.T) {
 // TestPredicted: the prediction grows with rows and passes, and a sparse table is no larger than what it holds.
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
-		r := must.Get(q.settleSelection(t.Context()))(t)
+		r := must.Get(q.newSelectionRun(t.Context()))(t)
 		ds := must.Get(openDataset(t.Context(), q.Inputs, r.readOptions()))(t)
 		defer ds.Close()
 		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()
@@ -167,7 +167,7 @@ func TestPredictedIterations(t *testing.T) {
 	predicted := func(most int) float64 {
 		t.Helper()
 		q := Request{Inputs: []string{file}, Method: "eufs", K: 3, Threads: 1, Options: method.Settings{"max-iter": most, "sample": 0}}
-		r := must.Get(q.settle(t.Context()))(t)
+		r := must.Get(q.newRun(t.Context()))(t)
 		ds := must.Get(openDataset(t.Context(), r.Inputs, r.readOptions()))(t)
 		defer ds.Close()
 		return r.predictDuration(ds, must.Get(r.planSelection(ds))(t)).Seconds()

@@ -170,20 +170,20 @@ func (g *gatherer) indicatorWarnings(e *bundle) []stream.Text {
 	for _, l := range e.leftOut {
 		names[l.Name] = true
 	}
-	var without []string
+	var unmarked []string
 	for j, c := range e.columns {
 		if m := e.profile.Columns[j].Missing; m.NaNs+m.Infs > 0 && m.Nulls == 0 && c.Block == "" && !names[chunkio.IndicatorOf(c.Name)] {
-			without = append(without, c.Name)
+			unmarked = append(unmarked, c.Name)
 		}
 	}
-	if len(without) == 0 {
+	if len(unmarked) == 0 {
 		return nil
 	}
-	text := joinNames(without[:min(len(without), fewNames)])
-	if len(without) > fewNames {
+	text := joinNames(unmarked[:min(len(unmarked), fewNames)])
+	if len(unmarked) > fewNames {
 		text += ", …"
 	}
-	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(without), "feature"), text)}
+	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", plural(len(unmarked), "feature"), text)}
 }
 
 func (e *evaluator) takeRecordedColumns() error {

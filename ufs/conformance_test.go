@@ -196,7 +196,7 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 // heap above what there was before.
 func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	t.Helper()
-	r, err := q.settle(t.Context())
+	r, err := q.newRun(t.Context())
 	if err != nil {
 		t.Fatalf("settling the request: %v", err)
 	}

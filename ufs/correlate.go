@@ -17,7 +17,7 @@ const maxCorrelated = 100
 func (t *trial) recordCorrelations(order []int) {
 	g, offset, weight := t.explainGram, []float64(nil), 0.0
 	if g == nil && t.Gram != nil {
-		g, offset, weight = &t.Gram.Matrix, t.offset(), t.Gram.Weight
+		g, offset, weight = &t.Gram.Matrix, t.columnOffsets(), t.Gram.Weight
 	}
 	if g == nil || g.Absent() || t.bundle.sketch != nil || len(order) > maxCorrelated {
 		return

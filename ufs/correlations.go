@@ -115,7 +115,7 @@ func errTooWide(err error) error {
 
 func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved func(d int) int64) (*gatherer, *bundle, error) {
 	if q.Stats == "" {
-		r, err := q.settle(ctx)
+		r, err := q.newRun(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -154,7 +154,7 @@ func (q Request) gatherCorrelations(ctx context.Context, recorded bool, reserved
 	}
 	limit, own := q.Memory, reserved(len(file.Header.Columns))
 	q.Memory = max(limit-own, 1)
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -49,7 +49,7 @@ type Side struct {
 type Change struct {
 	Name      string        `json:"name"`
 	Rank      int           `json:"rank"`
-	Explained stream.Number `json:"explained"`         // share of it that the other selection explains; for a group the smallest
+	Explained stream.Number `json:"explained"`         // share that the other selection explains, the smallest of a group
 	Nearest   string        `json:"nearest,omitempty"` // the other selection's feature in its place
 	Why       string        `json:"why,omitempty"`     // reason for its absence from the other selection
 }
@@ -141,12 +141,12 @@ type reasons struct{ absent, substitute string }
 
 // replacement names the other selection's feature in place of c; kept means that both selections have that
 // feature.
-func (r reasons) replacement(c Change, kept bool) string {
+func (r reasons) replacement(c Change, inBoth bool) string {
 	if c.Nearest == "" {
 		return ""
 	}
 	why := r.substitute + " " + c.Nearest
-	if kept {
+	if inBoth {
 		why = "explained through " + joinNames([]string{c.Nearest})
 	}
 	if v := float64(c.Explained); !math.IsNaN(v) {

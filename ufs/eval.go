@@ -72,7 +72,7 @@ type NamedSelection struct {
 	Name, Path string
 	*stream.Selection
 
-	choices int // number of groups and features chosen, if there were groups: Selection then lists their features one by one
+	choices int // groups and single features chosen, if there were groups: Selection lists features one by one
 }
 
 const (

@@ -103,7 +103,7 @@ func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 		What: "selections from samples of the rows", Inputs: e.inputs,
 		Options: map[string]string{
 			"seed": strconv.FormatUint(e.q.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
-			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.q.Memory, 10), // it determines how the samples are made
+			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.q.Memory, 10), // the limit shapes the samples
 		},
 		Facts: map[string]string{"release": Release, "height of a sample": strconv.FormatInt(half, 10)},
 	}

@@ -56,17 +56,17 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 		e.workers--
 	}
 	if all := need(n, e.workers) + table; all > e.q.Memory {
-		few := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.q.Memory })
+		fittingRows := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.q.Memory })
 		return 0, e.errTooManyRows(&stream.MemoryError{
-			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.q.Memory}, few)
+			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.q.Memory}, fittingRows)
 	}
 	return table, nil
 }
 
-func (e *evaluator) errTooManyRows(refusal error, few int) error {
+func (e *evaluator) errTooManyRows(refusal error, fittingRows int) error {
 	var fewer, selectedOnly stream.Text
-	if few >= max(e.Clusters, usualClusters) {
-		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", few)
+	if fittingRows >= max(e.Clusters, usualClusters) {
+		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", fittingRows)
 	}
 	switch {
 	case e.Label == "":
@@ -80,11 +80,11 @@ func (e *evaluator) errTooManyRows(refusal error, few int) error {
 // largerRefusal is the refusal that names the larger limit: err, from judging, or the one that selecting again
 // will give.
 func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) error {
-	var judging, again *stream.MemoryError
+	var judging, reselecting *stream.MemoryError
 	if rows < 0 || !errors.As(err, &judging) {
 		return err
 	}
-	if other := e.predictResamples(ctx, rows); errors.As(other, &again) && again.Need > judging.Need {
+	if other := e.predictResamples(ctx, rows); errors.As(other, &reselecting) && reselecting.Need > judging.Need {
 		return other
 	}
 	return err

@@ -79,11 +79,11 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		// The refusal of the whole plan is more useful than an error of opening the files.
 		opt.Memory = 0
-		if again, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
-			defer again.Close()
-			if openErr = e.chooseColumns(again); openErr == nil {
-				if _, openErr = e.planReading(again); openErr != nil {
-					openErr = e.largerRefusal(ctx, again.Rows(), openErr)
+		if reopened, openErr := chunkio.Open(ctx, e.Inputs, opt); openErr == nil {
+			defer reopened.Close()
+			if openErr = e.chooseColumns(reopened); openErr == nil {
+				if _, openErr = e.planReading(reopened); openErr != nil {
+					openErr = e.largerRefusal(ctx, reopened.Rows(), openErr)
 				}
 			}
 			if openErr != nil {

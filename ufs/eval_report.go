@@ -40,8 +40,8 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 	}
 	var all *evalResult
 	if slices.Contains(e.Baselines, judge.All) {
-		redundancy, drawn := judge.Overall(team, e.table.Matrix(), maxPaired, e.q.Seed)
-		if drawn {
+		redundancy, isSampled := judge.Overall(team, e.table.Matrix(), maxPaired, e.q.Seed)
+		if isSampled {
 			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxPaired)))
 		}
 		all = &evalResult{Evaluated: stream.Evaluated{Name: judge.All, Method: judge.All, K: len(e.columns), Redundancy: stream.Number(redundancy)}}

@@ -37,7 +37,7 @@ func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows
 	if err != nil {
 		return err
 	}
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,13 +175,13 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 	}
 	fit, ok := halves.Fit(e.Resamples, half, rows)
 	q.SampleRows, q.Checkpoint = fit.Rows, checkpoint
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil || !ok || r.From != method.FromGram && r.From != method.FromGraph {
 		return nil, err
 	}
 	r.Stability = fit.Shards
 	var chosen []reselection
-	again, err := r.runSelection(ctx, func(g *gatherer, from *bundle, s *stream.Selection) error {
+	selection, err := r.runSelection(ctx, func(g *gatherer, from *bundle, s *stream.Selection) error {
 		all, err := g.newCandidates(from.columns, s.LeftOut, true)
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, hal
 	if err != nil {
 		return nil, err
 	}
-	e.timing.Solve += again.Timing.Solve
+	e.timing.Solve += selection.Timing.Solve
 	return chosen, nil
 }
 
@@ -215,7 +215,7 @@ func (e *evaluator) selectFromSample(ctx context.Context, s *NamedSelection, row
 		return nil, err
 	}
 	q.Checkpoint = checkpoint
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -176,13 +176,13 @@ func (e *evaluator) settleOptions() error {
 		return value, same
 	}
 	for _, f := range []struct {
-		option, otherwise, asked string
-		to                       *string
+		option, otherwise, requested string
+		to                           *string
 	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
-		case f.asked != "":
-			value = f.asked
+		case f.requested != "":
+			value = f.requested
 		case !same:
 			return stream.Usagef("the selections were made with different %v; say which to judge them by, as %[1]v %q", stream.Option(f.option), value)
 		}

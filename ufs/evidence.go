@@ -328,9 +328,9 @@ func (t *trial) warn(format string, args ...any) {
 	t.selection.Warnings = append(t.selection.Warnings, stream.Textf(format, args...).Spell(t.Spelling))
 }
 
-// solve runs do, shows the method's passes and iterations, and settles its errors. settings is the number of
+// solve runs iterate, shows the method's passes and iterations, and settles its errors. settings is the number of
 // settings that the method solves.
-func (t *trial) solve(ctx context.Context, settings int, do func(context.Context) error) error {
+func (t *trial) solve(ctx context.Context, settings int, iterate func(context.Context) error) error {
 	before := t.passes
 	p := Progress{What: "selecting", Pass: before, Passes: t.leastPasses, Most: t.mostPasses, Rows: -1}
 	if t.Source != nil {
@@ -344,11 +344,11 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 			t.Progress(p)
 		}
 	}
-	t.Pass = func(pass int, what string) {
+	t.Pass = func(pass int, title string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.Pass, reading = before+pass, true; done == 0 {
-			p.What = what
+			p.What = title
 		}
 		show()
 	}
@@ -374,7 +374,7 @@ func (t *trial) solve(ctx context.Context, settings int, do func(context.Context
 		mu.Lock()
 		defer mu.Unlock()
 		done += step
-	}, do)
+	}, iterate)
 	if p.Done, p.Failed = true, err != nil; shown {
 		show()
 	}

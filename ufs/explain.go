@@ -117,7 +117,7 @@ type NearColumn struct {
 const nearestShown = 5
 
 // Explain explains columns of a selection: from the selection alone, or with Inputs or Stats also from the
-// correlations of all its features, at the cost of Redundancy. The errors are those of Select.
+// correlations of all its features, at the cost of Redundancy. The errors are the same as of Select.
 func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 	s := o.Selection
 	switch {
@@ -180,8 +180,8 @@ func (x *explainer) indexSelection() {
 	}
 	for _, c := range x.selection.Columns {
 		x.reports[c.Name] = c
-		_, kept := x.chosen[c.Name]
-		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !kept { // it may be any feature of a group
+		_, isKept := x.chosen[c.Name]
+		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept { // it may be any feature of a group
 			nearest := x.selection.Selected[at].Name
 			x.standsFor[nearest] = append(x.standsFor[nearest], StandsFor{c.Name, c.Explained})
 		}
@@ -221,10 +221,10 @@ func (x *explainer) explainColumns(names []string, c *correlations) error {
 }
 
 func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn, error) {
-	_, kept := x.chosen[name]
+	_, isKept := x.chosen[name]
 	_, reported := x.reports[name]
-	_, out := x.leftOut[name]
-	if !kept && !reported && !out && c == nil && lacksReports(x.selection) {
+	_, isOut := x.leftOut[name]
+	if !isKept && !reported && !isOut && c == nil && lacksReports(x.selection) {
 		return nil, stream.Usagef("%q is not chosen, and the selection was written without the reports on its features; add {stats} ALL.ufs or the INPUT, or select with {details} all", name)
 	}
 	var made []ExplainedColumn
@@ -233,7 +233,7 @@ func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn
 			if col.Block == "" { // a single feature, which no name of an input column stands for
 				continue
 			}
-			if why, out := x.leftOut[col.Name]; out && col.Block == name {
+			if why, isOut := x.leftOut[col.Name]; isOut && col.Block == name {
 				made = append(made, ExplainedColumn{Name: col.Name, State: StateLeftOut, Why: why})
 			} else if col.Block == name {
 				made = append(made, x.recordedColumn(col.Name, name))
@@ -246,7 +246,7 @@ func (x *explainer) resolveName(name string, c *correlations) ([]ExplainedColumn
 	switch {
 	case made != nil:
 		return made, nil
-	case kept || reported || out:
+	case isKept || reported || isOut:
 		return []ExplainedColumn{x.recordedColumn(name, name)}, nil
 	}
 	known := slices.Concat(sortedKeys(x.chosen), sortedKeys(x.reports), sortedKeys(x.leftOut))
@@ -275,13 +275,13 @@ func (x *explainer) recordedColumn(name, block string) ExplainedColumn {
 		own.Explained = &report.Explained
 	}
 	own.Nearest = report.Nearest
-	at, kept := x.chosen[known]
-	if !kept {
-		at, kept = x.chosen[block]
+	at, isKept := x.chosen[known]
+	if !isKept {
+		at, isKept = x.chosen[block]
 	}
 	why, out := x.leftOut[known]
 	switch {
-	case kept:
+	case isKept:
 		f := x.selection.Selected[at]
 		own.State, own.Rank, own.Score, own.StandsFor = StateKept, f.Rank, &f.Score, x.standsFor[f.Name]
 		before := stream.Number(1)

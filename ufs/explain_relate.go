@@ -23,7 +23,7 @@ func (x *explainer) newRelations(c *correlations) (*relations, error) {
 	r := &relations{correlations: c, isChosen: make(map[int]bool)}
 	x.out.Data = &ExplainedData{Rows: c.rows, RowsUsed: c.rowsUsed, Features: c.D, Scale: c.scale, Missing: c.missing, Inputs: c.inputs, Passes: c.passes}
 	x.out.Warnings = append(x.out.Warnings, c.warnings...)
-	var gone []string
+	var missing []string
 	for _, f := range x.selection.Selected {
 		before := len(r.chosen)
 		for _, name := range f.Features() {
@@ -32,11 +32,11 @@ func (x *explainer) newRelations(c *correlations) (*relations, error) {
 			}
 		}
 		if len(r.chosen) == before {
-			gone = append(gone, f.Name)
+			missing = append(missing, f.Name)
 		}
 	}
-	if gone != nil {
-		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(gone), "feature"), gone[0]))
+	if missing != nil {
+		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", plural(len(missing), "feature"), missing[0]))
 	}
 	for _, j := range r.chosen {
 		r.isChosen[j] = true

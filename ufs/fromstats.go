@@ -53,8 +53,8 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	if err := r.settleShards(file); err != nil {
 		return nil, err
 	}
-	sketched := seen.kind == kindSketch || seen.kind == kindSketchedGraph
-	if sketched && r.autoSize {
+	isSketch := seen.kind == kindSketch || seen.kind == kindSketchedGraph
+	if isSketch && r.autoSize {
 		r.setDefaultSize(sketchSizeReason())
 	}
 	c, err := r.newCandidates(seen.columns, seen.leftOut, true)
@@ -66,7 +66,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	var cost method.Cost
 	m := 0
 	switch {
-	case sketched && r.From == method.FromGram && r.Takes.Sketch:
+	case isSketch && r.From == method.FromGram && r.Takes.Sketch:
 		return r.gatherSketch(file, seen, shape)
 	case seen.kind == kindSketchedGraph && r.Takes.Sketch:
 		return r.gatherSketchedGraph(file, seen, shape)
@@ -93,7 +93,7 @@ func (r *run) gatherAtSize(file *chunkio.StatsReader) (*bundle, error) {
 	}
 	opt := gram.Options{Threads: r.Threads, Limit: max(r.Memory-programBytes-cost.Bytes, 1)}
 	from := r.From
-	if from == method.FromProfile && seen.isRanked() { // the file's profile is of the values; the profile of the scores comes with the moments
+	if from == method.FromProfile && seen.isRanked() { // the file profiles values, its moments scores
 		from = method.FromGram
 	}
 	e, err := readStats(file, from, opt, r.Stability)
@@ -137,7 +137,7 @@ func readKeptSample(r *run, e *bundle, file *chunkio.StatsReader, limit int64, s
 		return err
 	}
 	if seed := e.sample.Seed(); r.original.Seed != 0 && r.original.Seed != seed {
-		r.fallback = nil // another method would not be what the seed is given for
+		r.fallback = nil // the seed was given for this method
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.original.Seed, r.Stats, seed)
 	}
 	if kept := e.sample.Len(); r.GraphRows > kept && int64(kept) < e.profile.Rows {
@@ -187,11 +187,11 @@ func (e *bundle) gapWarnings(path string) []stream.Text {
 		missing := p.Missing()
 		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, comma(int64(p.Count())), comma(int64(p.Of)), stream.ShardList(missing), isOrAre(missing))}
 	}
-	covered, rows := e.coveredRows(), inputRows(e.inputs)
-	if covered >= rows {
+	coveredRows, rows := e.coveredRows(), inputRows(e.inputs)
+	if coveredRows >= rows {
 		return nil
 	}
-	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(covered), comma(rows))}
+	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, comma(coveredRows), comma(rows))}
 }
 
 func (e *bundle) isComplete() bool {
@@ -245,23 +245,23 @@ func (r *run) checkRecorded(e *bundle) error {
 // settleMissing settles the missing policy. Policies that keep missing entries can be exchanged afterwards; the
 // other policies acted while the file was made. If nothing is missing, all agree.
 func (r *run) settleMissing(e *bundle) error {
-	recorded, asked := e.options["missing"], r.original.Missing
-	if asked == "" {
+	recorded, requested := e.options["missing"], r.original.Missing
+	if requested == "" {
 		r.Missing = recorded
 		if !slices.Contains(MissingPolicies(), recorded) {
 			return chunkio.DamagedStats(r.Stats, "it records the missing policy %q, which is none", recorded)
 		}
 		return nil
 	}
-	if e.isRanked() && e.hasMissing() && (asked == missingZero) != (recorded == missingZero) {
-		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", asked, r.Stats, recorded)
+	if e.isRanked() && e.hasMissing() && (requested == missingZero) != (recorded == missingZero) {
+		return stream.Usagef("{missing} %s: the ranks of %s were taken under {missing} %s; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 	}
-	kept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
-	keeps := e.options["sparse"] == "" && kept(asked) && kept(recorded)
-	if asked == recorded || !e.hasMissing() || keeps {
+	isKept := func(policy string) bool { return slices.Contains(keptMissing(), policy) }
+	keeps := e.options["sparse"] == "" && isKept(requested) && isKept(recorded)
+	if requested == recorded || !e.hasMissing() || keeps {
 		return nil
 	}
-	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", asked, r.Stats, recorded)
+	return stream.Usagef("{missing} %s: %s was scanned under {missing} %s, which acted on the rows; scan again with {missing} %[1]s", requested, r.Stats, recorded)
 }
 
 // settleGraph takes over the settings that shaped the graph of a statistics file, and refuses a request for
@@ -292,7 +292,7 @@ func (r *run) settleGraph(e *bundle) error {
 	if r.Anchors.Neighbors, err = strconv.Atoi(e.options["neighbors"]); err != nil {
 		return chunkio.DamagedStats(r.Stats, "%q is no number of neighbors", e.options["neighbors"])
 	}
-	if seed, drawn := e.options["seed"]; drawn {
+	if seed, hasSeed := e.options["seed"]; hasSeed {
 		if r.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
 			return chunkio.DamagedStats(r.Stats, "%q is no seed", seed)
 		}
@@ -321,19 +321,19 @@ func (r *run) restrictColumns(e *bundle) error {
 	if err != nil {
 		return err
 	}
-	var kept []stream.Column
+	var features []stream.Column
 	e.takesPart = make([]bool, len(e.columns))
 	for j, c := range e.columns {
 		if why[j] != "" {
 			left = append(left, c.LeftOut(why[j]))
 		} else {
-			e.takesPart[j], kept = true, append(kept, c)
+			e.takesPart[j], features = true, append(features, c)
 		}
 	}
-	if len(kept) == 0 {
+	if len(features) == 0 {
 		return chunkio.NoFeatures(r.Stats, left)
 	}
 	e.leftOut = left
-	e.warnings = slices.Concat(chunkio.WarnNames(kept, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))
+	e.warnings = slices.Concat(chunkio.WarnNames(features, left), slices.DeleteFunc(slices.Clone(e.warnings), chunkio.OfNames))
 	return nil
 }

@@ -168,9 +168,9 @@ func errReadOnce(err error) error {
 	if !errors.As(err, &place) {
 		return err
 	}
-	again := *place
-	again.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, save it to a file, or for drop-row name a {temp-dir} to keep it in")
-	return &again
+	restated := *place
+	restated.Remedy = stream.Textf("a stream is read once, and {missing} error and drop-row need a second look; use {missing} mean or zero, save it to a file, or for drop-row name a {temp-dir} to keep it in")
+	return &restated
 }
 
 // uselessWithMissing lists the columns with missing entries that can be no features. Useless columns without
@@ -190,7 +190,7 @@ func (r *run) uselessWithMissing(profile *gram.Profile, cols []stream.Column) []
 }
 
 // matchingLeftOut lists the columns that the profile of the whole leaves out, after checking that its columns
-// are those of ds.
+// are the columns of ds.
 func (g *gatherer) matchingLeftOut(ds *chunkio.Dataset) ([]stream.LeftOut, error) {
 	whole := g.wholeProfile
 	left := slices.DeleteFunc(slices.Clone(ds.Columns()), func(c stream.Column) bool {
@@ -218,7 +218,7 @@ func (g *gatherer) expectPasses(ahead int, b Budget) {
 	g.mostPasses = g.passes + ahead + b.methodPasses.Most
 }
 
-func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, what string, opt stream.FoldOptions, adders ...stream.Adder) error {
+func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
 	g.passes++
 	opt.Meter = g.Meter
 	rows := ds.Rows()
@@ -228,7 +228,7 @@ func (g *gatherer) foldPass(ctx context.Context, ds stream.Source, what string, 
 	if opt.Next > 0 {
 		rows -= opt.Next - opt.Range.From
 	}
-	return g.trackProgress(Progress{What: what, Pass: g.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: rows}, func(func(Progress)) error {
+	return g.trackProgress(Progress{What: title, Pass: g.passes, Passes: g.leastPasses, Most: g.mostPasses, Rows: rows}, func(func(Progress)) error {
 		return stream.Fold(ctx, ds, opt, adders...)
 	})
 }

@@ -24,7 +24,7 @@ type bundle struct {
 	kind          string          // of a statistics file
 	path          string          // of the statistics file, for people
 	digest        string          // of the statistics file: it identifies a round
-	columns       []stream.Column // features, including those that turn out constant
+	columns       []stream.Column // features, including constant ones
 	positionCount int             // number of positions in the input; 0 if the columns' positions are unknown
 	profile       *gram.Profile
 	moments       *gram.Moments       // nil if only a profile was requested
@@ -40,7 +40,7 @@ type bundle struct {
 	histograms    *gram.Histograms    // with moments, of a scan; nil if a file has none
 	rawProfile    *gram.Profile       // under scale rank: of the values of all ranked rows, while profile is of scores
 	ranks         *gram.Histograms    // with a profile, to take ranks from
-	facts         *hygiene.Facts      // with any of these: of the values of the same rows; nil in files of earlier versions
+	facts         *hygiene.Facts      // with any of these, of the same rows; nil in files of earlier versions
 	hasAllFacts   bool                // facts already has all rows, from an earlier pass
 	leftOut       []stream.LeftOut    // columns that are no features
 	useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
@@ -53,7 +53,7 @@ type bundle struct {
 	takesPart     []bool // columns that take part; nil for all
 	passes        int
 	source        rowInput  // prepared for further passes; nil from statistics without rows
-	input         io.Closer // what source reads from, possibly scratch files; nil from statistics
+	input         io.Closer // read by source, possibly in scratch files; nil from statistics
 	plan          Budget
 }
 

@@ -189,16 +189,16 @@ func (r *run) maxAnchors() int {
 
 func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.Statistics, error) {
 	r := p.g.run
-	placed, known, err := p.placeAnchors(ctx, d)
+	anchors, known, err := p.placeAnchors(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	p.anchorCount = placed.M
+	p.anchorCount = anchors.M
 	opt := anchor.Options{Neighbors: r.Anchors.Neighbors, Threads: r.Threads, Limit: p.plan.Anchors, Later: p.plan.Factor > 0, NoCross: r.Takes.NoCross, Busy: &r.Meter.Busy}
 	if p.plan.thinColumnBytes > 0 {
 		opt.Entries, opt.Limit = d.profile.Present, p.plan.thinRoom(len(d.columns))
 	}
-	s, err := anchor.NewStatistics(placed, opt)
+	s, err := anchor.NewStatistics(anchors, opt)
 	if err == nil {
 		s.SetTrust(known)
 	}

@@ -223,9 +223,9 @@ func readCosts(ctx context.Context, q *Request) (*pricing, error) {
 			p.costs[row[0]] = cost
 		}
 	}
-	for _, of := range sortedKeys(p.costs) {
-		if cost := p.costs[of]; !(cost > 0 && cost <= maxCost) {
-			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", of, cost)
+	for _, owner := range sortedKeys(p.costs) {
+		if cost := p.costs[owner]; !(cost > 0 && cost <= maxCost) {
+			return nil, stream.Dataf(name, "the cost of %s is %v; want a number above 0, and {keep} for what is there anyway", owner, cost)
 		}
 	}
 	recorded, err := json.Marshal(p.costs)

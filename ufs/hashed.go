@@ -140,7 +140,7 @@ func (h *shardStats) merge(o *shardStats) error {
 	return nil
 }
 
-// momentsBytes bounds the moments of h after merging those of o, which may be nil.
+// momentsBytes bounds the moments of h after merging o, which may be nil.
 func (h *shardStats) momentsBytes(o *shardStats) (n int64) {
 	for i, m := range h.moments {
 		if o != nil && i < len(o.moments) {

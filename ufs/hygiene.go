@@ -136,7 +136,7 @@ func (e *bundle) dropColumn(j int) {
 }
 
 func suspectWarnings(list []hygiene.Suspect, cols []stream.Column, label string) (texts []stream.Text) {
-	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // the most harmful kinds come first
+	for _, kind := range []hygiene.Kind{hygiene.Leak, hygiene.ID, hygiene.Time, hygiene.Copy, hygiene.Sparse} { // the most harmful first
 		var ofKind []hygiene.Suspect
 		for _, s := range list {
 			if s.Kind == kind {

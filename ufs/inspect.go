@@ -24,7 +24,7 @@ type Inspection struct {
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`
-	Notes    []string          `json:"notes,omitempty"` // how files of rows were read, and how missing values will be filled
+	Notes    []string          `json:"notes,omitempty"` // how text was read, and how missing values will be filled
 }
 
 // InspectedColumn is a column of the input, feature or not.

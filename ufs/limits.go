@@ -20,7 +20,7 @@ const (
 	outsideHeap = 30 << 20
 	// programBytes is the memory that the plan keeps free for everything outside it: the program, the runtime,
 	// and garbage between two collections.
-	programBytes = 48 << 20 // 2 MiB of it for hygiene.Facts beyond their bytes for each column, which are in profileColumnBytes
+	programBytes = 48 << 20 // 2 MiB for hygiene.Facts; profileColumnBytes has their bytes for each column
 	// collectPercent makes the collector run at 1.5 times the live heap instead of twice: the live heap is few
 	// large buffers, which are cheap to scan.
 	collectPercent = 50
@@ -37,7 +37,7 @@ var process struct {
 	sync.Mutex
 	runs, bounds  int // active
 	threads, pace int
-	memory, held  int64 // held is the result of memoryBeforeRun
+	memory, held  int64 // the limit to restore, and the result of memoryBeforeRun
 	setUp         sync.Once
 	linearAlgebra error
 

@@ -180,7 +180,7 @@ func allocated(f func()) int64 {
 
 // TestRefusalHearsTheContext: a run that is interrupted while its refusal is made ends as interrupted.
 func TestRefusalHearsTheContext(t *testing.T) {
-	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).settle(t.Context()))(t)
+	r := must.Get((&Request{Inputs: []string{noiseFile(t, 20, 3, 1)}, Method: "greedy", K: 2, Memory: 1}).newRun(t.Context()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := r.errLeastMemory(ctx, r.Inputs, r.readOptions(), r.planSelection, &stream.MemoryError{What: "reading", Need: 2, Limit: 1})

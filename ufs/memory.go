@@ -28,16 +28,16 @@ type Budget struct {
 	Anchors    int64 `json:"anchors_bytes"` // the anchor graph's part of the statistics
 	Solver     int64 `json:"solver_bytes"`
 	Kept       int64 `json:"kept_bytes"`                      // decoded data that a pass keeps for the next ones, at most
-	KeptGroups int   `json:"kept_row_groups"`                 // number of row groups that fit into Kept whatever their values
+	KeptGroups int   `json:"kept_row_groups"`                 // row groups that fit into Kept whatever their values
 	Groups     int   `json:"row_groups"`                      // in all
 	Slack      int64 `json:"slack_bytes"`                     // for garbage while Kept is held
 	Peak       int64 `json:"peak_bytes"`                      // of the parts that live at one time
 	Smallest   int64 `json:"smallest_bytes"`                  // the smallest limit that works
 	InMemory   int64 `json:"smallest_in_memory_bytes"`        // the smallest limit that needs no further passes
-	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit that can find the number of features worth keeping, if the request leaves it open
-	Sketch     int64 `json:"sketch_rows"`                     // number of rows of the sketch that estimates G; 0 if G is exact
-	Factor     int64 `json:"factor_rows"`                     // number of rows of G as a factor; 0 if G is in full, or is not made
-	OutOfCore  bool  `json:"out_of_core"`                     // G does not fit: passes over the rows instead; or rows are in scratch files
+	AutoK      int64 `json:"smallest_auto_k_bytes,omitempty"` // the smallest limit for finding K, if it is open
+	Sketch     int64 `json:"sketch_rows"`                     // rows of the sketch that estimates G; 0 if G is exact
+	Factor     int64 `json:"factor_rows"`                     // rows of G as a factor; 0 if G is in full, or not made
+	OutOfCore  bool  `json:"out_of_core"`                     // passes over the rows replace G, or rows are in scratch files
 
 	scratch          int64 // bytes in files
 	rewrittenScratch int64 // the part of scratch that each iteration rewrites: a checkpoint keeps it twice
@@ -113,12 +113,12 @@ func (r *run) planMethod(ds *chunkio.Dataset) (Budget, error) {
 const minSaving = 4
 
 // chooseInOrOutOfCore returns plan in, or the plan of without, which makes no Gram matrix, if in does not fit.
-func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, without func() (Budget, error)) (Budget, error) {
+func (r *run) chooseInOrOutOfCore(ds *chunkio.Dataset, in Budget, err error, planOut func() (Budget, error)) (Budget, error) {
 	// Halves are sums of matrices, and without the matrix there are no pairs, nor rules.
 	if !ds.Replayable() || r.Stability > 0 || r.AutoK || r.Missing == missingPairwise {
 		return in, err
 	}
-	out, outErr := without()
+	out, outErr := planOut()
 	pays := r.gramForms(ds)[0] == 0 || out.Smallest <= in.Smallest-in.Smallest/minSaving
 	switch {
 	case errors.As(outErr, new(*stream.UsageError)): // its settings are for memory alone

@@ -77,18 +77,18 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 		b.Anchors, b.sideStatistics = anchors, spread
 		return b, err
 	}
-	var factorBytes, gone int64
+	var factorBytes, freed int64
 	gathering := r.gramFormBytes(ds, rank) + anchors + spread
 	if rank > 0 {
 		factorBytes = r.gramFormBytes(ds, rank)
 		gathering = max(placing+factorBytes, gathering)
-		gone = gathering - factorBytes - 8*int64(m)*int64(m) // points and what judged them: the solver reuses their memory
+		freed = gathering - factorBytes - 8*int64(m)*int64(m) // points and the judging of them: the solver reuses their memory
 		if !r.Takes.NoCross {
-			gone -= 8 * int64(m) * int64(d)
+			freed -= 8 * int64(m) * int64(d)
 		}
 	}
-	b, err := r.planPass(ds, max(placing+factorBytes, gathering), cost.Bytes-gone)
-	b.Solver, b.freedStatistics = cost.Bytes, gone
+	b, err := r.planPass(ds, max(placing+factorBytes, gathering), cost.Bytes-freed)
+	b.Solver, b.freedStatistics = cost.Bytes, freed
 	if err == nil {
 		b = r.withSizeRules(ds, b, cost, rank)
 	}

@@ -44,14 +44,14 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	if p, ok := source.(*packedSource); ok {
 		b.packingBytes = p.blockBytes()
 	}
-	var alone int64 // of steps that overlap with neither reading nor rows
+	var nonOverlapping int64 // of steps that overlap with neither reading nor rows
 	if b.gathersMoments {
 		b.Statistics = max(b.Statistics, gram.Bytes(d, missing))
-		alone = judge.ExplainBytes(d, shape.K, 0)
+		nonOverlapping = judge.ExplainBytes(d, shape.K, 0)
 	}
 	b.Statistics += r.rankBytes(ds, d)
 	total := func(solver int64) int64 {
-		return b.Program + b.Statistics + max(ds.MinMemory()+solver+b.packingBytes, alone)
+		return b.Program + b.Statistics + max(ds.MinMemory()+solver+b.packingBytes, nonOverlapping)
 	}
 	b.InMemory, b.Smallest = total(whole.Bytes), total(whole.Least)
 	cost := whole
@@ -87,7 +87,7 @@ func (r *run) planRows(ds rowInput, shape method.Shape, missing int) (Budget, er
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
 	b.spoolBytes = ds.ScratchFor(b.Reading)
-	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, alone)
+	b.Peak = b.Program + b.Statistics + max(b.Reading+b.Solver, nonOverlapping)
 	// The statistics may outgrow the plan while the rows are kept, except under these policies.
 	if input, ok := ds.(*chunkio.Dataset); ok && b.methodPasses.Least > 0 && (!b.gathersMoments || r.missingPolicy() != stream.MissingKeep) {
 		b = b.withKept(input, b.Solver)

@@ -163,7 +163,7 @@ type merger struct {
 	hasDroppedRows bool  // some of the files report dropped rows
 	bookkeeping    int64 // bytes of everything that grows with the number of files
 
-	firstBundle *bundle // record of the file that gives the columns their order; it gets their positions when the file is read
+	firstBundle *bundle // header of the file that orders the columns; its positions are read later
 	firstPath   string
 }
 

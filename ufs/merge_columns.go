@@ -172,7 +172,7 @@ func (l *leftOutOfAny) add(columns []stream.LeftOut) (bytes int64) {
 	return bytes
 }
 
-// list lists the columns of one file in its order, then those that only others have, by name.
+// list lists the columns of one file in its order, then the columns of other files, by name.
 func (l *leftOutOfAny) list(first []stream.LeftOut) (all []stream.LeftOut) {
 	others := maps.Clone(l.columns)
 	take := func(name string) {

@@ -104,18 +104,18 @@ func joinShards(shards []fileShards) ([]stream.ShardRange, error) {
 func (m *merger) errMissingShards(whole *stream.Part, first *mergedFile) error {
 	missing := whole.Missing()
 	folder := parentFolder(first.name)
-	how := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", missing[0].From, whole.Of)
+	command := stream.Textf("{plan} JOB.plan.json {shard} %d/%d", missing[0].From, whole.Of)
 	switch {
 	case whole.Round != "":
-		how = stream.Textf("%v {profile} PROFILE.ufs", how)
+		command = stream.Textf("%v {profile} PROFILE.ufs", command)
 	case m.kind == kindProfile:
-		how = stream.Textf("%v {profile-only}", how)
+		command = stream.Textf("%v {profile-only}", command)
 		if rows := m.header.Options[optionSampleRows]; rows != "" {
-			how = stream.Textf("%v {sample-rows} %s", how, rows)
+			command = stream.Textf("%v {sample-rows} %s", command, rows)
 		}
 	}
 	e := stream.Dataf(folder, "%d of %d shards of the plan %s are there, and %s %s missing", whole.Count(), whole.Of, whole.Plan, stream.ShardList(missing), isOrAre(missing))
-	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", how, shell.Quote(folder))
+	e.Remedy = stream.Textf("make each that is missing by ufs-stream scan %v {o} %s; or add up those that are there, for another merge, with {partial}", command, shell.Quote(folder))
 	return e
 }
 
@@ -139,18 +139,18 @@ func (m *merger) checkWhole() error {
 	if p == nil || p.Whole == nil || !p.Complete() || len(m.files) == 1 {
 		return nil
 	}
-	var rows, covered int64
+	var rows, coveredRows int64
 	for _, in := range m.coverage.files {
 		rows += in.Rows
 	}
 	for _, r := range m.coverage.runs {
-		covered += r.to - r.from
+		coveredRows += r.to - r.from
 	}
-	if want := p.Whole; rows != want.Rows || covered != want.Rows || len(m.coverage.files) > want.Files {
+	if want := p.Whole; rows != want.Rows || coveredRows != want.Rows || len(m.coverage.files) > want.Files {
 		return &stream.DataError{
 			Path: parentFolder(m.files[0].name), RowGroup: -1, Row: -1,
 			Err: stream.Errorf("all %d shards are there, but they cover %s of %s rows of %d files, and the plan has %s rows of %d files",
-				p.Of, comma(covered), comma(rows), len(m.coverage.files), comma(want.Rows), want.Files),
+				p.Of, comma(coveredRows), comma(rows), len(m.coverage.files), comma(want.Rows), want.Files),
 			Remedy: stream.Textf("make the plan again, and scan all shards by it"),
 		}
 	}

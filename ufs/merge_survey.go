@@ -43,7 +43,7 @@ type mergedFile struct {
 }
 
 // readHeaders reads the headers of all files, puts the files in the order in which they are added, and refuses
-// those that cannot be added up. No statistics are read for this.
+// files that cannot be added up. No statistics are read for this.
 func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	var first chunkio.StatsHeader
 	var columns sumColumns

@@ -32,7 +32,7 @@ type tree struct {
 	share      int64  // part of room for one state: two always fit
 	used       int64  // part of room taken by present states and those being read
 	waiting    []*sum // waiting sums by level; nil if none waits
-	graphSize  int64  // bytes of a graph in addition to the moments, and of those of the hash shards
+	graphSize  int64  // bytes of a graph and of the graphs of its hash shards, without moments
 	shards     int    // as the files record them
 	sampleSize int64  // bound on the bytes of row samples in the end, as far as known
 }
@@ -145,7 +145,7 @@ func (t *tree) addAtLevel(ctx context.Context, level int, next *sum) (full *sum,
 	return s, nil
 }
 
-// addInto adds next, whose files follow those of s, to s, and frees next's memory.
+// addInto adds next, whose files follow the files of s, to s, and frees next's memory.
 func (t *tree) addInto(ctx context.Context, s, next *sum) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -16,10 +16,10 @@ type Paths struct {
 }
 
 // Path shows many settings from one gathering: a method whose options take several values solves every setting
-// of their grid; one whose selections are nested gives the error over k. The errors are those of Select; Paths
+// of their grid; one whose selections are nested gives the error over k. The errors are the same as of Select; Paths
 // also accompany a *stream.UnconvergedError.
 func Path(ctx context.Context, q Request) (*Paths, error) {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func Path(ctx context.Context, q Request) (*Paths, error) {
 
 // Curved reports whether the path of a request is a curve over k rather than a grid.
 func Curved(ctx context.Context, q Request) bool {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return false
 	}

@@ -52,7 +52,7 @@ type Passes struct {
 // Plan describes the steps and cost of Select. It reads footers only. Its errors are those that Select would
 // have before it reads anything else.
 func Plan(ctx context.Context, q Request) (*Forecast, error) {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (r *run) expectedPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 // gatherPasses is the number of times that gathering reads the input: it may meet missing values only on the
 // way.
 func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
-	kept := r.missingPolicy() == stream.MissingKeep
+	keepsMissing := r.missingPolicy() == stream.MissingKeep
 	if r.scale == gram.ScaleRank {
 		return r.rankPasses(ds)
 	}
@@ -154,7 +154,7 @@ func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds what to leave out, then the statistics")}
 	}
 	switch graph := r.From == method.FromGraph && b.Factor == 0; {
-	case graph && (kept || r.Sparse != ""):
+	case graph && (keepsMissing || r.Sparse != ""):
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that draws the anchors, then the statistics")}
 	case graph && promisesMissing(ds):
 		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile of the columns, because values are missing, one that draws the anchors, then the statistics")}
@@ -162,7 +162,7 @@ func (r *run) gatherPasses(ds *chunkio.Dataset, b Budget) method.Passes {
 		return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
 	case !ds.Replayable() || r.Sparse != "" || r.Takes.Cells:
 		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass")}
-	case kept:
+	case keepsMissing:
 		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass; the statistics fill what is missing")}
 	case promisesMissing(ds):
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile of the columns, because values are missing, then the statistics")}

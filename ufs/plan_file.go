@@ -42,7 +42,7 @@ func WritePlan(ctx context.Context, q Request) (*Planned, error) {
 	if err := q.refuseExclusion("plan"); err != nil {
 		return nil, err
 	}
-	r, err := settleGathering(ctx, q)
+	r, err := newGatheringRun(ctx, q)
 	if err != nil {
 		return nil, err
 	}

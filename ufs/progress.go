@@ -1,14 +1,14 @@
 package ufs
 
-// trackProgress runs do, which makes the step p, and reports its progress until do returns. If do makes several
+// trackProgress calls makeStep for the step p, and reports its progress until makeStep returns. If it makes several
 // passes, or has other progress to show, it calls next.
-func (q *Request) trackProgress(p Progress, do func(next func(Progress)) error) error {
+func (q *Request) trackProgress(p Progress, makeStep func(next func(Progress)) error) error {
 	if q.Progress == nil {
-		return do(func(Progress) {})
+		return makeStep(func(Progress) {})
 	}
 	last := p
 	q.Progress(p)
-	err := do(func(p Progress) {
+	err := makeStep(func(p Progress) {
 		last = p
 		q.Progress(p)
 	})

@@ -17,17 +17,17 @@ import (
 // because of the request, of the plan of the memory, of an error on the way, or in the end because the graph of
 // the rows turns out to have no structure.
 
-// settleSelection settles a request that selects. If the request leaves the method open and nothing in it rules
+// newSelectionRun settles a request that selects. If the request leaves the method open and nothing in it rules
 // out the recommended one, the run is of the recommended method, with its replacement in r.fallback.
-func (q Request) settleSelection(ctx context.Context) (*run, error) {
+func (q Request) newSelectionRun(ctx context.Context) (*run, error) {
 	q.keepStdin()
 	if q.Method != "" {
-		return q.settle(ctx)
+		return q.newRun(ctx)
 	}
 	plain := q
 	plain.Method = methods.Fallback
 	if q.Plan != "" {
-		r, err := q.settle(ctx)
+		r, err := q.newRun(ctx)
 		switch {
 		case err != nil:
 			return nil, err
@@ -43,10 +43,10 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 	case err != nil:
 		return nil, err
 	case best == nil:
-		return q.settle(ctx)
+		return q.newRun(ctx)
 	}
 	if why, settled := q.fallbackReason(*best, spec); settled {
-		r, err := plain.settle(ctx)
+		r, err := plain.newRun(ctx)
 		if err == nil {
 			r.methodReason = why
 		} else if why.String() == "" { // an option of neither method
@@ -55,7 +55,7 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 		return r, err
 	}
 	q.Method = best.Name
-	r, err := q.settle(ctx)
+	r, err := q.newRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,16 +73,16 @@ func (q Request) settleSelection(ctx context.Context) (*run, error) {
 func addFallback(ctx context.Context, r *run, plain Request) (*run, error) {
 	var err error
 	r.methodReason = stream.Textf("the recommended one")
-	r.fallback, err = plain.settle(ctx)
+	r.fallback, err = plain.newRun(ctx)
 	return r, err
 }
 
-// settleGathering settles a request that gathers statistics. If the request names no method and nothing in it
+// newGatheringRun settles a request that gathers statistics. If the request names no method and nothing in it
 // rules out the recommended one, they are for that method, and the fallback can select from them too.
-func settleGathering(ctx context.Context, q Request) (*run, error) {
+func newGatheringRun(ctx context.Context, q Request) (*run, error) {
 	q.keepStdin()
 	if q.Method != "" || q.Plan != "" {
-		return q.settle(ctx)
+		return q.newRun(ctx)
 	}
 	best, plain, err := recommendedSpecs(q.Methods)
 	if err != nil {
@@ -93,7 +93,7 @@ func settleGathering(ctx context.Context, q Request) (*run, error) {
 			q.Method = best.Name
 		}
 	}
-	return q.settle(ctx)
+	return q.newRun(ctx)
 }
 
 // recommendedSpecs finds the recommended method, nil if it is not in list, and the fallback; an empty list
@@ -112,10 +112,10 @@ func recommendedSpecs(list []method.Spec) (best *method.Spec, plain method.Spec,
 
 func (q *Request) fallbackReason(best, plain method.Spec) (why stream.Text, ruledOut bool) {
 	because := func(format string, args ...any) (stream.Text, bool) { return stream.Textf(format, args...), true }
-	knows, alone := best.Declare().Options, plain.Declare().Options
+	ownOptions, fallbackOptions := best.Declare().Options, plain.Declare().Options
 	for _, option := range sortedKeys(q.Options) {
-		switch known := alone.Find(option) != nil; {
-		case knows.Find(option) != nil:
+		switch known := fallbackOptions.Find(option) != nil; {
+		case ownOptions.Find(option) != nil:
 		case known:
 			return because("{"+option+"} is not for method %s", best.Name)
 		default:

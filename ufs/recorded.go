@@ -183,29 +183,29 @@ func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (
 func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
 	err = Within(opt.Memory, func(room int64) error {
 		opt.Memory = room
-		held := int64(0)
+		heldBytes := int64(0)
 		for _, path := range paths {
-			s, took, err := readSelection(ctx, path, opt, held)
+			s, took, err := readSelection(ctx, path, opt, heldBytes)
 			if err != nil {
 				return err
 			}
-			all, held = append(all, s), held+took
+			all, heldBytes = append(all, s), heldBytes+took
 		}
 		return nil
 	})
 	return all, err
 }
 
-func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, held int64) (s *stream.Selection, took int64, err error) {
+func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64) (s *stream.Selection, size int64, err error) {
 	name, room := place.Name(path), opt.Memory
 	if room > 0 {
-		opt.Memory = max(room-held, 1)
+		opt.Memory = max(room-heldBytes, 1)
 	}
 	text, err := chunkio.ReadAll(ctx, path, opt, stream.Textf("check the path of {selection}"))
 	if err == nil {
-		took, err = jsonsize.Of(ctx, text, reflect.TypeFor[stream.Selection]())
-		if need := int64(len(text)) + took; ctx.Err() == nil && room > 0 && need > opt.Memory {
-			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: held + need, Limit: room}
+		size, err = jsonsize.Of(ctx, text, reflect.TypeFor[stream.Selection]())
+		if need := int64(len(text)) + size; ctx.Err() == nil && room > 0 && need > opt.Memory {
+			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: heldBytes + need, Limit: room}
 		}
 		if err == nil || ctx.Err() == nil { // the decoder reports invalid JSON too
 			s, err = stream.DecodeSelection(bytes.NewBuffer(text))
@@ -215,7 +215,7 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 	switch {
 	case isShort:
 		whole := *short
-		whole.Need, whole.Limit = short.Need+held, room
+		whole.Need, whole.Limit = short.Need+heldBytes, room
 		return nil, 0, &whole
 	case ctx.Err() != nil:
 		return nil, 0, ctx.Err()
@@ -226,7 +226,7 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 	case len(s.Selected) == 0:
 		return nil, 0, stream.Dataf(name, "the selection has no features")
 	}
-	return s, took, nil
+	return s, size, nil
 }
 
 func errNotSelection(name string, err error) error {

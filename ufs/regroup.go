@@ -26,11 +26,11 @@ func (t *trial) rankCandidates(r *method.Ranking) *method.Ranking {
 		}
 	}
 	order, _ := method.Rank(signed, func(largest, score float64) bool { return largest-score <= tieShare*math.Abs(largest) })
-	forbidden, kept := c.Forbidden(len(c.columns)), make([]bool, len(scores))
+	forbidden, isKept := c.Forbidden(len(c.columns)), make([]bool, len(scores))
 	for _, i := range c.keep {
-		kept[i] = true
+		isKept[i] = true
 	}
-	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return kept[i] }))
+	order = slices.Concat(c.keep, slices.DeleteFunc(order, func(i int) bool { return isKept[i] }))
 	out := *r
 	out.Order, out.Blocks, out.Turns, out.Ties = nil, nil, nil, nil
 	taken, left := make(map[int]int), math.Inf(1)

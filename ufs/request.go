@@ -60,8 +60,10 @@ type Request struct {
 	UnionByName bool // a column that a file lacks is null in its rows; otherwise all files have the same columns
 	SkipBad     bool // leave out files that cannot be read, with a warning
 
-	Method  string          // default: methods.Recommended, or methods.Fallback if a sample of the rows shows no clusters; Scan gathers for both
-	Options method.Settings // of the method, by name
+	// Method is by default methods.Recommended, or methods.Fallback if a sample of the rows shows no clusters;
+	// Scan gathers for both. Options are the options of the method, by name.
+	Method  string
+	Options method.Settings
 	// K is the number of features to select. If the request sets neither K nor Variance nor MinGain, Select acts
 	// as for AutoK if possible, else it takes DefaultK: see Selection.WhyK. Path takes DefaultK.
 	K        int
@@ -85,7 +87,9 @@ type Request struct {
 	// including Keep.
 	Costs  string
 	Budget float64
-	Scale  string // none, center, minmax, unit, standard, pareto, rank (normal scores of ranks: one more pass); default: the method's, or settled by a sample of the rows
+	// Scale is none, center, minmax, unit, standard, pareto or rank (normal scores of ranks: one more pass); the
+	// default is the method's, or settled by a sample of the rows.
+	Scale string
 	// Stability keeps the statistics of this many hash shards of the rows apart, AnyShards a default number, so
 	// that Select can select from half-samples without reading rows again and reports the share of them that
 	// choose each feature, and the agreement of the choices. 0 means none.
@@ -102,7 +106,7 @@ type Request struct {
 
 	Seed       uint64          // of everything random; default 1
 	Threads    int             // default: one a core; never changes the result
-	Memory     int64           // peak resident memory in bytes, without the memory that the process held before, default 2 GiB; never changes the result
+	Memory     int64           // peak resident memory in bytes beyond the process's before, default 2 GiB; never changes the result
 	TempDir    string          // for scratch files; default: the system's
 	MaxScratch int64           // limit on the bytes of scratch files and copies of objects; 0 means no bound
 	ledger     *scratch.Ledger // of scratch files and copies

@@ -56,9 +56,9 @@ func (r *run) reuseSample(d *anchorData, wanted []bool) error {
 	}
 	m := r.expectedAnchors(d.profile.Seen)
 	rows := r.anchorSampleRows(m, len(d.columns))
-	if kept := d.sample.Rows(); kept < rows {
+	if keptRows := d.sample.Rows(); keptRows < rows {
 		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
-			kept, rows, m, r.Anchors.Placing, remedy)
+			keptRows, rows, m, r.Anchors.Placing, remedy)
 	}
 	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
 		if !r.wholeProfile.isComplete() {

@@ -49,7 +49,7 @@ func TestGraphMemoryIsNotOfRows(t *testing.T) {
 	for _, drawn := range []string{"random", "kmeans"} {
 		var rows [2]int
 		for i, limit := range []int64{64 << 20, 8 << 30} {
-			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.settle(t.Context())
+			r, err := Request{Inputs: []string{"x"}, Memory: limit, Method: "sfufs", Options: method.Settings{"anchor-method": drawn}}.newRun(t.Context())
 			if err != nil {
 				t.Fatalf("settling with %s anchors and %d bytes: %v", drawn, limit, err)
 			}

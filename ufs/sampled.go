@@ -104,33 +104,33 @@ func (r *run) settleFileSample(e *bundle) (err error) {
 }
 
 func (s *sampleGatherer) settleDraw() error {
-	seed, kept, keeps := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
+	seed, keptRows, limit := s.sampleSource.Seed(), s.sampleSource.Kept(), s.sampleSource.Keeps()
 	if s.original.Seed != 0 && s.original.Seed != seed {
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", s.original.Seed, s.Stats, seed)
 	}
 	s.Seed = seed
-	all := kept >= s.fileBundle.profile.Rows // then there are no others to draw from
+	all := keptRows >= s.fileBundle.profile.Rows // then there are no others to draw from
 	switch {
 	case !s.Given("sample"):
-		s.Sample = keeps
-	case all || s.Sample > 0 && s.Sample <= keeps:
+		s.Sample = limit
+	case all || s.Sample > 0 && s.Sample <= limit:
 	default:
 		requested := comma(s.Sample)
 		if s.Sample == 0 {
 			requested = "0 (all " + comma(s.fileBundle.profile.Rows) + ")"
 		}
 		return stream.Usagef("{sample} %s: %s keeps %s rows; scan again with {sample-rows} %d, or select from the data: select INPUT… {method} %s {sample} %d",
-			requested, s.Stats, comma(keeps), min(cmp.Or(s.Sample, s.fileBundle.profile.Rows), s.fileBundle.profile.Rows), s.Name, s.Sample)
+			requested, s.Stats, comma(limit), min(cmp.Or(s.Sample, s.fileBundle.profile.Rows), s.fileBundle.profile.Rows), s.Name, s.Sample)
 	}
-	want := min(cmp.Or(s.Sample, keeps), s.fileBundle.profile.Rows)
+	want := min(cmp.Or(s.Sample, limit), s.fileBundle.profile.Rows)
 	switch complete := s.fileBundle.isComplete(); {
-	case kept >= want:
+	case keptRows >= want:
 	case complete:
-		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(kept, want, s.Seed))
+		return stream.Errorf("%s: %w", s.Stats, anchor.ShortSample(keptRows, want, s.Seed))
 	case s.Given("sample"):
-		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(kept))
+		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Sample, s.Stats, comma(keptRows))
 	default:
-		s.Sample = kept
+		s.Sample = keptRows
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type ScanRequest struct {
 // graph if the method needs one. Any scale, k and method of the Gram matrix can be used with it later
 // (Request.Stats).
 func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
-	r, piece, err := q.settleScan(ctx)
+	r, piece, err := q.newScanRun(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	return done, r.checkpoint.resumeFolder().Forget()
 }
 
-func (q ScanRequest) settleScan(ctx context.Context) (r *run, piece shard, err error) {
+func (q ScanRequest) newScanRun(ctx context.Context) (r *run, piece shard, err error) {
 	if err := q.refuseStats(ctx, "add statistics files with merge"); err != nil {
 		return nil, piece, err
 	}
 	if err := q.refuseExclusion("scan"); err != nil {
 		return nil, piece, err
 	}
-	if r, err = settleGathering(ctx, q.Request); err != nil {
+	if r, err = newGatheringRun(ctx, q.Request); err != nil {
 		return nil, piece, err
 	}
 	if err := r.settleKeptRows(q); err != nil {

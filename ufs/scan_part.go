@@ -147,13 +147,13 @@ func (g *gatherer) errNeedsRound(err error) error {
 	if !errors.As(err, &at) {
 		return stream.Usagef("the footers tell of missing values, and a shard cannot know which columns these make useless; %v", remedy)
 	}
-	again := *at
-	again.Remedy = remedy
-	return &again
+	restated := *at
+	restated.Remedy = remedy
+	return &restated
 }
 
 // oneRoundRemedy is for graph methods, whose profiles draw anchors from the rows that are kept: no earlier
-// round tells them which columns drop none.
+// round shows which columns would drop rows.
 func oneRoundRemedy() stream.Text {
 	return stream.Textf("plan with {missing} mean or zero, leave out all columns with missing values by {exclude}, or select on one machine")
 }

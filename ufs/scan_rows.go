@@ -83,8 +83,8 @@ func (r *run) sampleRowsText() string {
 }
 
 func (e *bundle) requestedOptions() map[string]string {
-	policy, kept := e.options[optionSampleMissing]
-	if !kept {
+	policy, keepsRows := e.options[optionSampleMissing]
+	if !keepsRows {
 		return e.options
 	}
 	options := maps.Clone(e.options)
@@ -102,8 +102,8 @@ func (r *run) addSampleShape(s map[string]string) {
 // checkSameInputs warns if files keep rows of different inputs, whose positions may coincide, and refuses
 // sketches of such inputs: rows of the same position would always be added with the same sign.
 func (m *merger) checkSameInputs() error {
-	keeps, isSketch := m.header.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
-	if !keeps && !isSketch || m.header.Part != nil { // shards of a plan are numbered alike
+	keepsRows, isSketch := m.header.Options[optionSampleRows] != "", (m.kind == kindSketch || m.kind == kindSketchedGraph)
+	if !keepsRows && !isSketch || m.header.Part != nil { // shards of a plan are numbered alike
 		return nil
 	}
 	for i := range m.files {
@@ -135,16 +135,16 @@ func (e *bundle) addRowSamples(o *bundle) error {
 // sampleBytes bounds the memory of the row samples in the sum, by the header and by e, one of the files, if it
 // is not nil. Dropped rows are counted as well.
 func (m *merger) sampleBytes(e *bundle) (bytes int64) {
-	var covered int64
+	var coveredRows int64
 	for _, r := range m.coverage.runs {
-		covered += r.to - r.from
+		coveredRows += r.to - r.from
 	}
 	d := len(m.header.Columns)
-	if kept, err := strconv.Atoi(m.header.Options[optionSampleRows]); err == nil {
-		bytes += rowsample.Bytes(int(min(int64(kept), covered)), d)
+	if keptRows, err := strconv.Atoi(m.header.Options[optionSampleRows]); err == nil {
+		bytes += rowsample.Bytes(int(min(int64(keptRows), coveredRows)), d)
 	}
 	if e != nil && e.sample != nil {
-		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), covered)), d)
+		bytes += anchor.SamplerBytes(int(min(int64(e.sample.Rows()), coveredRows)), d)
 	}
 	return bytes
 }

@@ -19,7 +19,7 @@ import (
 // *stream.UnconvergedError (which comes with the Selection), an *Interrupted if ctx ended a run with a
 // checkpoint, or ctx's own.
 func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	r, err := q.settleSelection(ctx)
+	r, err := q.newSelectionRun(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ type run struct {
 	selects bool // the method is to select, which may take several passes
 
 	methodReason stream.Text // why this method runs, if the request named none
-	fallback     *run        // run of methods.Fallback, if this run is of the recommended method for a request that named none
+	fallback     *run        // run of methods.Fallback, if the request names no method and this is the recommended one's
 
 	grouping *grouping // of the columns
 	pricing  *pricing
@@ -129,12 +129,12 @@ func (q *Request) refuseStats(ctx context.Context, remedy string) error {
 	return nil
 }
 
-// settle checks everything that needs no input, except whether inputs are statistics. If no method is named, it
-// gathers the Gram matrix, and methods.Fallback selects; settleSelection finds a better method.
-func (q Request) settle(ctx context.Context) (*run, error) { return q.settleFor(ctx, true) }
+// newRun checks everything that needs no input, except whether inputs are statistics. If no method is named, it
+// gathers the Gram matrix, and methods.Fallback selects; newSelectionRun finds a better method.
+func (q Request) newRun(ctx context.Context) (*run, error) { return q.newRunFor(ctx, true) }
 
-// settleFor is settle; selects means that the method is to select, which may take several passes.
-func (q Request) settleFor(ctx context.Context, selects bool) (*run, error) {
+// newRunFor is newRun; selects means that the method is to select, which may take several passes.
+func (q Request) newRunFor(ctx context.Context, selects bool) (*run, error) {
 	r := &run{Request: q, original: q, selects: selects}
 	if q.Plan != "" {
 		if err := r.applyPlan(ctx); err != nil {

@@ -139,7 +139,7 @@ func (t *trial) recommendSize(ctx context.Context) error {
 // stopsAtShare reports whether {k} auto takes groups until they explain the share that the rules' features
 // explain, and at most as many: the rules count features, and groups have several.
 func (t *trial) stopsAtShare() bool {
-	return t.Blocks != nil && t.Takes.Variance && t.offset() == nil
+	return t.Blocks != nil && t.Takes.Variance && t.columnOffsets() == nil
 }
 
 func (t *trial) maxAutoCandidates(size *stream.Size) int {
@@ -179,7 +179,7 @@ func (t *trial) centredGram() *subset.Gram {
 		return nil
 	}
 	g := &subset.Gram{Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Threads: t.Threads}
-	if mean := t.offset(); mean != nil {
+	if mean := t.columnOffsets(); mean != nil {
 		// Only rounding remains of a nearly constant column: it counts as constant.
 		constant := make([]bool, g.D)
 		for i, m := range mean {
@@ -208,8 +208,8 @@ func (t *trial) centredGram() *subset.Gram {
 	return g
 }
 
-// offset is the distance of the Gram matrix's columns from being centred; nil if they are.
-func (t *trial) offset() []float64 {
+// columnOffsets is the distance of the Gram matrix's columns from being centred; nil if they are.
+func (t *trial) columnOffsets() []float64 {
 	if slices.ContainsFunc(t.Gram.Offset, func(m float64) bool { return m != 0 }) {
 		return t.Gram.Offset
 	}
@@ -219,7 +219,8 @@ func (t *trial) offset() []float64 {
 // sizeBytes is the memory of recommendSize in addition to the Gram matrix, in full or as a factor of rank rows.
 func (r *run) sizeBytes(d, rank int) int64 {
 	bytes := subset.SizeBytes(d, rank)
-	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) { // a centred copy
+	// These scales need a centred copy.
+	if r.From == method.FromGram && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.scale) {
 		if rank > 0 {
 			return bytes + 8*int64(rank)*int64(d)
 		}

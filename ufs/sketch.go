@@ -147,15 +147,15 @@ func (r *run) errWithSketchAdvice(ds *chunkio.Dataset, shape *method.Shape, in B
 	if !errors.As(err, &short) || !r.Takes.Sketch || r.Stability > 0 || r.AutoK || r.Variance > 0 || r.MinGain > 0 {
 		return err
 	}
-	sketched := *r
-	sketched.sketchRows = autoSketchRows
-	b, _ := sketched.planGraph(ds, shape, 0, false)
+	sketchRun := *r
+	sketchRun.sketchRows = autoSketchRows
+	b, _ := sketchRun.planGraph(ds, shape, 0, false)
 	if b.Smallest == 0 || b.Smallest >= in.Smallest {
 		return err
 	}
-	also := *short
-	also.Or = stream.Textf("estimate the Gram matrix with {sketch} auto, {memory-limit} %dMiB", (b.Smallest+1<<20-1)>>20)
-	return &also
+	advised := *short
+	advised.Or = stream.Textf("estimate the Gram matrix with {sketch} auto, {memory-limit} %dMiB", (b.Smallest+1<<20-1)>>20)
+	return &advised
 }
 
 func (g *gatherer) newWeightSketch(m int) *gram.Sketch {

@@ -226,7 +226,7 @@ func (e *bundle) readMoments(r *chunkio.StatsReader, opt gram.Options, shards in
 	return err
 }
 
-// readShardStats reads the statistics of the hash shards; opt.Limit is for their moments and those of the
+// readShardStats reads the statistics of the hash shards; opt.Limit is for their moments and the moments of the
 // whole, graph for the graphs.
 func (e *bundle) readShardStats(r *chunkio.StatsReader, opt gram.Options, graph int64, shards int) (err error) {
 	if shards == 0 {

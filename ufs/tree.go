@@ -43,7 +43,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err := q.refuseStats(ctx, "name the data itself"); err != nil {
 		return nil, err
 	}
-	r, err := q.settleFor(ctx, false)
+	r, err := q.newRunFor(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (t *trial) trustChoice(ctx context.Context, order []int) error {
 	}
 	c := subset.Choice{
 		Matrix: &t.Gram.Matrix, Rows: t.Gram.Rows, Chosen: order, Keep: len(t.Keep),
-		Mean: t.offset(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
+		Mean: t.columnOffsets(), Weight: t.Gram.Weight, Seed: t.Seed, Threads: t.Threads,
 	}
 	for _, column := range t.Columns {
 		c.Keys = append(c.Keys, splitmix.HashName(column.Name))

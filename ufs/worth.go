@@ -20,8 +20,9 @@ func (t *trial) appraiseChoice(order []int) {
 	switch {
 	case t.From == method.FromGraph && t.explainGram != nil && t.Graph.Held == nil:
 		c.Matrix, c.Rows = t.explainGram, t.Graph.Rows
-	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil: // other methods may have used it up
-		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.offset(), t.Gram.Weight
+	// Other methods may have used their Gram matrix up.
+	case t.From == method.FromGram && (t.Takes.Reconstructs || t.Takes.Sample) && t.Gram != nil && t.Gram.Held == nil:
+		c.Matrix, c.Rows, c.Mean, c.Weight = &t.Gram.Matrix, t.Gram.Rows, t.columnOffsets(), t.Gram.Weight
 	default:
 		return
 	}
