@@ -18,7 +18,7 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 	if f.File == "" {
 		return nil
 	}
-	// Footers only: planning reports a limit that is too small.
+	// Open reads footers only, with no limit: planning reports one that is too small.
 	ds, err := chunkio.Open(ctx, []string{f.File}, chunkio.Options{Threads: r.Threads, Anonymous: r.Anonymous, Allow: r.Allow, Meter: r.Meter})
 	if err != nil {
 		return stream.Errorf("{anchors-file}: %w", err)
@@ -39,7 +39,7 @@ func (r *run) countAnchorsInFile(ctx context.Context) error {
 // readAnchorsFile reads the anchors from the input's columns, found by name. Missing entries are treated as in
 // the input.
 func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Standardizer) (*anchor.Anchors, error) {
-	f := &p.g.Anchors
+	f := &p.gatherer.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
 	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these belong to the input
@@ -73,7 +73,7 @@ func (p *pass) readAnchorsFile(ctx context.Context, d *anchorData, std *gram.Sta
 	if err := checkSameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.Name(f.File), err)
 	}
-	a, err := anchor.Given(ctx, p.readableRows(src), p.g.anchorRows, std)
+	a, err := anchor.Given(ctx, p.readableRows(src), p.gatherer.anchorRows, std)
 	if err != nil { // the error is about the anchors, even if its text mentions distances: no row was read yet
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.errForLimit(withPlace(err, &bundle{path: place.Name(f.File)})))
 	}

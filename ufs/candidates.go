@@ -132,7 +132,7 @@ func (c *candidates) matchPatterns(option string, patterns []string, leftOut []s
 			}
 			continue
 		}
-		for _, i := range matched { // in the order of candidates
+		for _, i := range matched { // ascending
 			if blockOf != nil {
 				i = blockOf[i]
 			}

@@ -64,34 +64,34 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 		return nil, err
 	}
 	var err error
-	if c.q, err = Recorded(o.Selection, c.Methods); err != nil {
+	if c.request, err = Recorded(o.Selection, c.Methods); err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	// A fresh selection has no groups, costs or forbidden features.
-	c.isConstrained = c.q.Groups != "" || c.q.Budget > 0 || c.q.Costs != "" || len(c.q.Forbid) > 0 ||
+	c.isConstrained = c.request.Groups != "" || c.request.Budget > 0 || c.request.Costs != "" || len(c.request.Forbid) > 0 ||
 		slices.ContainsFunc(o.Selection.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })
-	c.aimsAtError = c.q.Method == methods.Fallback && !c.isConstrained
-	spec, err := methods.Find(c.q.Methods, c.q.Method)
+	c.aimsAtError = c.request.Method == methods.Fallback && !c.isConstrained
+	spec, err := methods.Find(c.request.Methods, c.request.Method)
 	if err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	c.isCentred = spec.From == method.FromGraph || spec.From == method.FromRows || spec.Takes.Sample
-	c.q.Groups, c.q.GroupMost, c.q.Costs, c.q.Budget, c.q.Forbid = "", 0, "", 0, nil
-	c.q.Method, c.q.Methods, c.q.Options, c.q.K, c.q.SampleRows = methods.Fallback, nil, nil, 0, 0
-	c.q.Threads, c.q.Memory, c.q.Spelling = o.Threads, o.Memory, o.Spelling
-	c.q.Anonymous, c.q.Meter = o.Anonymous, o.Meter
-	if err := c.q.fillLimits(); err != nil {
+	c.request.Groups, c.request.GroupMost, c.request.Costs, c.request.Budget, c.request.Forbid = "", 0, "", 0, nil
+	c.request.Method, c.request.Methods, c.request.Options, c.request.K, c.request.SampleRows = methods.Fallback, nil, nil, 0, 0
+	c.request.Threads, c.request.Memory, c.request.Spelling = o.Threads, o.Memory, o.Spelling
+	c.request.Anonymous, c.request.Meter = o.Anonymous, o.Meter
+	if err := c.request.fillLimits(); err != nil {
 		return nil, err
 	}
-	end, err := c.q.applyLimits(ctx)
+	end, err := c.request.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	fetched := c.q.Meter.Transfer()
+	fetched := c.request.Meter.Transfer()
 	v, err := c.judgeSelection(ctx)
 	if v != nil {
-		v.Transfer = c.q.Meter.Transfer().Since(fetched)
+		v.Transfer = c.request.Meter.Transfer().Since(fetched)
 	}
 	return v, err
 }
@@ -99,7 +99,7 @@ func Check(ctx context.Context, o CheckRequest) (*Verdict, error) {
 // checker holds the state of one Check.
 type checker struct {
 	CheckRequest
-	q               Request  // the recorded request, as a greedy selection
+	request         Request  // the recorded request, as a greedy selection
 	aimsAtError     bool     // the selection itself minimises the error
 	isConstrained   bool     // groups, costs or forbidden features limited the choice
 	isCentred       bool     // the selection records errors of centred columns, whatever the scale
@@ -111,7 +111,7 @@ func (c *checker) judgeSelection(ctx context.Context) (*Verdict, error) {
 	nan := stream.Number(math.NaN())
 	s := c.Selection
 	c.verdict = &Verdict{
-		Schema: VerdictSchema, Method: s.Method, K: len(featureNames(s)), Scale: c.q.Scale, Tolerance: stream.Number(c.Tolerance),
+		Schema: VerdictSchema, Method: s.Method, K: len(featureNames(s)), Scale: c.request.Scale, Tolerance: stream.Number(c.Tolerance),
 		LostBefore: nan, ByOldWeights: nan, OwnError: nan, Why: []string{}, Undecided: []string{}, Gone: []stream.LeftOut{}, Columns: []ColumnShift{}, Warnings: []string{},
 	}
 	var before *checkedData
@@ -133,8 +133,8 @@ func (c *checker) judgeSelection(ctx context.Context) (*Verdict, error) {
 	if err := c.measureErrors(ctx, now, false); err != nil {
 		return nil, blameStatsFile(c.Stats, err)
 	}
-	c.verdict.Scale = now.t.Request.Scale
-	c.verdict.Rows, c.verdict.RowsUsed, c.verdict.Features = now.e.profile.Seen, now.e.profile.Rows, len(now.names)
+	c.verdict.Scale = now.trial.Request.Scale
+	c.verdict.Rows, c.verdict.RowsUsed, c.verdict.Features = now.bundle.profile.Seen, now.bundle.profile.Rows, len(now.names)
 	c.verdict.Error, c.verdict.Fresh, c.verdict.Lost, c.verdict.FreshNames = stream.Number(now.selectionError), stream.Number(now.freshError), stream.Number(now.lostShare()), now.freshNames
 	if before != nil {
 		c.applyWeights(before, now)

@@ -16,8 +16,8 @@ import (
 
 // checkedData holds the statistics of one of the two files, and the errors of the selections on them.
 type checkedData struct {
-	t      *trial
-	e      *bundle
+	trial  *trial
+	bundle *bundle
 	matrix *gram.Matrix   // of the features; centred if the selection records errors of centred columns
 	names  []string       // of the features
 	index  map[string]int // index into names
@@ -37,12 +37,12 @@ func (d *checkedData) lostShare() float64 {
 }
 
 func (d *checkedData) releaseMatrices() {
-	d.t.Gram, d.t.explainGram, d.e.moments, d.matrix = nil, nil, nil, nil
+	d.trial.Gram, d.trial.explainGram, d.bundle.moments, d.matrix = nil, nil, nil, nil
 }
 
 // loadStats reads the statistics at path as a greedy selection with the selection's settings would.
 func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, error) {
-	file, err := c.q.openStats(ctx, path) // opened once for everything that is read from it
+	file, err := c.request.openStats(ctx, path) // opened once for everything that is read from it
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	if c.Baseline != "" && (head.kind == kindSketch || head.kind == kindSketchedGraph) {
 		return nil, stream.Usagef("%s holds a sketch of the rows, and what moved since {baseline} is told from Gram statistics; leave {baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
-	q := c.q
+	q := c.request
 	q.Stats, q.Keep = path, nil
 	q.fitToStats(head)
 	names := columnNames(head.columns)
@@ -93,7 +93,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 			c.verdict.Warnings = append(c.verdict.Warnings, w)
 		}
 	}
-	d := &checkedData{t: t, e: e, matrix: &t.Gram.Matrix, names: columnNames(t.Columns), index: make(map[string]int)}
+	d := &checkedData{trial: t, bundle: e, matrix: &t.Gram.Matrix, names: columnNames(t.Columns), index: make(map[string]int)}
 	for k, name := range d.names {
 		d.index[name] = k
 	}
@@ -153,14 +153,14 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 	}
 	d.selectionError = 1
 	if len(own) > 0 {
-		explained, err := judge.Explain(ctx, g, own, c.q.Threads)
+		explained, err := judge.Explain(ctx, g, own, c.request.Threads)
 		if err != nil {
-			return withPlace(err, d.e)
+			return withPlace(err, d.bundle)
 		}
 		d.selectionError = explained.Error[len(explained.Error)-1]
 		if own = explained.Order; weights {
 			own = slices.DeleteFunc(slices.Clone(own), func(k int) bool { return slices.Contains(explained.Redundant, k) })
-			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.q.Threads), g.Sym, g.D, own); err != nil {
+			if d.weights, err = judge.NewWeights(kernel.NewTeam(c.request.Threads), g.Sym, g.D, own); err != nil {
 				return stream.Errorf("the selected features of %s: %w", place.Name(c.Baseline), err)
 			}
 			for _, k := range own {
@@ -169,16 +169,16 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, weights boo
 		}
 	}
 	var keep []int
-	for _, pattern := range c.q.Keep {
+	for _, pattern := range c.request.Keep {
 		// A feature that is gone cannot be kept; it is a reason to select again anyway.
-		if found, err := matchFeatures("keep", []string{pattern}, d.t.Columns, nil); err == nil {
+		if found, err := matchFeatures("keep", []string{pattern}, d.trial.Columns, nil); err == nil {
 			keep = append(keep, slices.DeleteFunc(found, func(k int) bool { return slices.Contains(keep, k) })...)
 		}
 	}
 	k := min(len(featureNames(c.Selection)), g.D)
-	fresh, err := judge.Choose(ctx, g, k, keep[:min(len(keep), k)], c.q.Threads)
+	fresh, err := judge.Choose(ctx, g, k, keep[:min(len(keep), k)], c.request.Threads)
 	if err != nil {
-		return withPlace(err, d.e)
+		return withPlace(err, d.bundle)
 	}
 	d.freshError = fresh.Error[len(fresh.Error)-1]
 	for _, k := range fresh.Order {
@@ -206,5 +206,5 @@ func (c *checker) applyWeights(before, now *checkedData) {
 		from[k] = placeOf(before.index, name)
 	}
 	g := now.matrix
-	c.verdict.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.q.Threads), g.Sym, g.D, chosen, from))
+	c.verdict.ByOldWeights = stream.Number(before.weights.Left(kernel.NewTeam(c.request.Threads), g.Sym, g.D, chosen, from))
 }

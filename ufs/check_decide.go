@@ -12,7 +12,7 @@ import (
 
 func (c *checker) findGone(now *checkedData) {
 	why := make(map[string]string)
-	for _, l := range now.t.selection.LeftOut {
+	for _, l := range now.trial.selection.LeftOut {
 		why[l.Name] = l.Why
 	}
 	for _, name := range featureNames(c.Selection) {
@@ -51,7 +51,7 @@ func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 		slices.Sort(all)
 		return all
 	}
-	return len(s.Inputs) > 0 && s.RowsUsed == now.e.profile.Rows && slices.Equal(prints(s.Inputs), prints(now.e.inputs))
+	return len(s.Inputs) > 0 && s.RowsUsed == now.bundle.profile.Rows && slices.Equal(prints(s.Inputs), prints(now.bundle.inputs))
 }
 
 const (
@@ -75,17 +75,17 @@ func (c *checker) findDrifted(now *checkedData) {
 	apart, near := make(map[string][]string), make(map[string]bool)
 	var offset []float64 // used if the matrix is of uncentred columns
 	if !c.isCentred {
-		offset = now.t.columnOffsets()
+		offset = now.trial.columnOffsets()
 	}
-	entry := func(i, j int) float64 { return centredEntry(g, offset, now.t.Gram.Weight, i, j) }
+	entry := func(i, j int) float64 { return centredEntry(g, offset, now.trial.Gram.Weight, i, j) }
 	compare := func(feature, other string, before float64) {
 		s, isThere := now.index[feature]
 		j, isThereToo := now.index[other]
-		sigmasBefore := math.Sqrt(float64(now.e.profile.Rows)) * before
+		sigmasBefore := math.Sqrt(float64(now.bundle.profile.Rows)) * before
 		if !isThere || !isThereToo || j == s || !(sigmasBefore >= plainSigmas) {
 			return
 		}
-		if sigmasNow := math.Sqrt(float64(now.e.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); sigmasNow < sigmasBefore/2 {
+		if sigmasNow := math.Sqrt(float64(now.bundle.profile.Rows)) * math.Abs(entry(j, s)) / math.Sqrt(entry(j, j)*entry(s, s)); sigmasNow < sigmasBefore/2 {
 			apart[feature] = append(apart[feature], other)
 		} else {
 			near[feature] = true

@@ -25,9 +25,9 @@ func (c *checker) findMoved(before, now *checkedData) {
 			old[r.Name] = columnSpread{float64(r.Mean), float64(r.Std)}
 		}
 	} else {
-		rows, leftOut = before.e.profile.Rows, before.t.selection.LeftOut
+		rows, leftOut = before.bundle.profile.Rows, before.trial.selection.LeftOut
 		for k, name := range before.names {
-			old[name] = columnSpread{before.t.mean[k], before.t.std[k]}
+			old[name] = columnSpread{before.trial.mean[k], before.trial.std[k]}
 		}
 	}
 	selected := make(map[string]bool)
@@ -36,7 +36,7 @@ func (c *checker) findMoved(before, now *checkedData) {
 	}
 	c.findChanged(old, leftOut, now, selected)
 	// For two samples of one distribution the expected index is chance times the number of groups less one.
-	chance := 1/float64(max(rows, 1)) + 1/float64(now.e.profile.Rows)
+	chance := 1/float64(max(rows, 1)) + 1/float64(now.bundle.profile.Rows)
 	var moved, much []string
 	for k, name := range now.names {
 		was, known := old[name]
@@ -44,12 +44,12 @@ func (c *checker) findMoved(before, now *checkedData) {
 			continue
 		}
 		m := ColumnShift{Name: name, Selected: selected[name], PSI: stream.Number(math.NaN())}
-		wider := now.t.std[k] / was.std
-		shift, ratio := (now.t.mean[k]-was.mean)/was.std, wider*wider
+		wider := now.trial.std[k] / was.std
+		shift, ratio := (now.trial.mean[k]-was.mean)/was.std, wider*wider
 		m.Mean, m.Variance, m.IfNormal = stream.Number(shift), stream.Number(ratio), stream.Number(normalIndex(shift, ratio))
 		free := 2.0 // a mean and a variance
-		if before != nil && before.e.histograms != nil && now.e.histograms != nil {
-			psi := before.e.histograms.PSI(before.t.index[before.index[name]], now.e.histograms, now.t.index[k])
+		if before != nil && before.bundle.histograms != nil && now.bundle.histograms != nil {
+			psi := before.bundle.histograms.PSI(before.trial.index[before.index[name]], now.bundle.histograms, now.trial.index[k])
 			m.PSI, m.Groups = stream.Number(psi.Value), psi.Groups
 			free = float64(psi.Groups - 1)
 		}
@@ -91,7 +91,7 @@ func (c *checker) findChanged(old map[string]columnSpread, leftOut []stream.Left
 	for _, l := range leftOut {
 		whyBefore[l.Name] = l.Why
 	}
-	for _, l := range now.t.selection.LeftOut {
+	for _, l := range now.trial.selection.LeftOut {
 		whyNow[l.Name] = l.Why
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {

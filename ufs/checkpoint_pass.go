@@ -38,7 +38,7 @@ const (
 )
 
 func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
-	folder := p.g.checkpoint.resumeFolder()
+	folder := p.gatherer.checkpoint.resumeFolder()
 	if folder == nil {
 		return nil
 	}
@@ -49,33 +49,33 @@ func (p *pass) openStates(ctx context.Context, ds *chunkio.Dataset) error {
 	if err != nil {
 		return err
 	}
-	if p.g.fallback != nil { // plain may have taken this run's place
-		p.g.states, err = folder.Own(ctx, "gathering", id)
+	if p.gatherer.fallback != nil { // the fallback may have taken this run's place
+		p.gatherer.states, err = folder.Own(ctx, "gathering", id)
 	} else {
-		p.g.states, err = folder.Run(ctx, "gathering", id)
+		p.gatherer.states, err = folder.Run(ctx, "gathering", id)
 	}
 	return err
 }
 
 func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) {
-	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.g.anchorInputs), Columns: ds.Columns(), Options: p.g.statisticsShape(), Facts: map[string]string{}}
+	id := resume.Identity{What: p.statisticsTitle(), Inputs: slices.Concat(ds.Inputs(), p.gatherer.anchorInputs), Columns: ds.Columns(), Options: p.gatherer.statisticsShape(), Facts: map[string]string{}}
 	switch {
-	case p.g.gatherKind == method.FromGram && p.g.takesSample:
-		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.g.run, len(ds.Columns())))
-		id.Options["seed"] = strconv.FormatUint(p.g.Seed, 10)
-	case p.g.gatherKind == method.FromGraph || p.g.takesSample:
-		p.g.addGraphShape(id.Options)
+	case p.gatherer.gatherKind == method.FromGram && p.gatherer.takesSample:
+		id.Options[optionGraphRows] = strconv.Itoa(surveyRows(p.gatherer.run, len(ds.Columns())))
+		id.Options["seed"] = strconv.FormatUint(p.gatherer.Seed, 10)
+	case p.gatherer.gatherKind == method.FromGraph || p.gatherer.takesSample:
+		p.gatherer.addGraphShape(id.Options)
 	}
-	if p.g.keepRows > 0 {
-		p.g.addSampleShape(id.Options)
+	if p.gatherer.keepRows > 0 {
+		p.gatherer.addSampleShape(id.Options)
 	}
 	if !p.rowRange.All() {
 		id.Facts["range of rows"] = p.rowRange.String()
 	}
-	if seed := p.g.hashSeed(); seed != 0 {
+	if seed := p.gatherer.hashSeed(); seed != 0 {
 		id.Facts["seed of the hash shards"] = strconv.FormatUint(seed, 10)
 	}
-	if before := p.g.profileLeftOut(); before != nil {
+	if before := p.gatherer.profileLeftOut(); before != nil {
 		text, err := json.Marshal(before)
 		if err != nil {
 			return id, err
@@ -88,15 +88,15 @@ func (p *pass) statisticsIdentity(ds *chunkio.Dataset) (resume.Identity, error) 
 
 func (p *pass) statisticsTitle() string {
 	suffix := ""
-	if p.g.takesSpread {
+	if p.gatherer.takesHistograms {
 		suffix = " with histograms"
 	}
 	switch {
-	case p.g.gatherKind == method.FromGraph:
+	case p.gatherer.gatherKind == method.FromGraph:
 		return "statistics of an anchor graph" + suffix
 	case p.plan.Sketch > 0:
 		return "a sketch of the rows"
-	case p.g.takesRanks:
+	case p.gatherer.takesRanks:
 		return "a profile of the columns with ranks"
 	case p.needsProfileOnly():
 		return "a profile of the columns"
@@ -112,15 +112,15 @@ type passSetup struct {
 	title      string // for people
 	opt        chunkio.Options
 	fold       stream.FoldOptions
-	body       []chunkio.Section // the states that it fills, each an io.ReaderFrom too
+	sections   []chunkio.Section // the states that it fills, each an io.ReaderFrom too
 	alwaysSave bool              // save its states however short it was, because more passes follow
 }
 
 // makePass folds the rows into adders, resumes after an earlier run's last save, and saves their states
 // periodically, at the end, and when it is interrupted.
 func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
-	if p.g.states == nil {
-		return p.g.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
+	if p.gatherer.states == nil {
+		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
 	}
 	next, done, err := p.restorePass(ctx, s)
 	if done || err != nil {
@@ -128,18 +128,18 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 	}
 	s.fold.Next = next
 	save := func(done bool) error {
-		return p.g.states.Save(ctx, s.name, map[string]string{
-			readingMark: s.optionsDigest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.g.passes),
-		}, s.body...)
+		return p.gatherer.states.Save(ctx, s.name, map[string]string{
+			readingMark: s.optionsDigest(), nextMark: strconv.FormatInt(next, 10), doneMark: strconv.FormatBool(done), passesMark: strconv.Itoa(p.gatherer.passes),
+		}, s.sections...)
 	}
 	s.fold.After = func(n int64) error {
-		if next = max(next, n); !p.g.states.Due() {
+		if next = max(next, n); !p.gatherer.states.Due() {
 			return nil
 		}
 		return save(false)
 	}
-	switch err := p.g.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...); {
-	case err == nil && (s.alwaysSave || p.g.states.Due()):
+	switch err := p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...); {
+	case err == nil && (s.alwaysSave || p.gatherer.states.Due()):
 		return save(true)
 	case err != nil && ctx.Err() != nil && next > 0:
 		// Adders take a chunk whole or not at all, so the sums are complete up to next.
@@ -151,7 +151,7 @@ func (p *pass) makePass(ctx context.Context, ds *chunkio.Dataset, s passSetup, a
 
 // restorePass reads the saved states of a pass: done if complete, else next is the row to resume at.
 func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done bool, err error) {
-	saved, err := p.g.states.Load(ctx, s.name)
+	saved, err := p.gatherer.states.Load(ctx, s.name)
 	if saved == nil || err != nil {
 		return 0, false, err
 	}
@@ -165,18 +165,18 @@ func (p *pass) restorePass(ctx context.Context, s passSetup) (next int64, done b
 	if err1 != nil || err2 != nil || err3 != nil {
 		return 0, false, resume.Damaged(saved.Path, errors.New("it does not say how far the pass was"))
 	}
-	for _, section := range s.body {
+	for _, section := range s.sections {
 		if err := saved.Read(section.Name, section.Body.(io.ReaderFrom)); err != nil {
 			return 0, false, err
 		}
 	}
-	folder := p.g.checkpoint.folder.Path()
+	folder := p.gatherer.checkpoint.folder.Path()
 	if done {
-		p.g.passes = passes
-		p.g.say("going on from %s: pass %d, %s, is done", folder, passes, s.title)
+		p.gatherer.passes = passes
+		p.gatherer.say("going on from %s: pass %d, %s, is done", folder, passes, s.title)
 	} else {
-		p.g.passes = passes - 1
-		p.g.say("going on from %s at row %s of pass %d, %s", folder, comma(next), passes, s.title)
+		p.gatherer.passes = passes - 1
+		p.gatherer.say("going on from %s at row %s of pass %d, %s", folder, comma(next), passes, s.title)
 	}
 	return next, done, nil
 }

@@ -33,7 +33,7 @@ var textOptions = []struct {
 
 const optionHeader = "header"
 
-const trueText = "true" // of a recorded option
+const trueText = "true" // the value of a recorded option that is on
 
 func (q *Request) addColumnShape(shape map[string]string) {
 	for _, o := range columnOptions {
@@ -193,22 +193,22 @@ func (e *evaluator) takeRecordedColumns() error {
 			return stream.Errorf("%s: %w", s.Path, err)
 		}
 		for _, o := range columnOptions {
-			if i > 0 && *o.field(&q) != *o.field(&e.q) {
+			if i > 0 && *o.field(&q) != *o.field(&e.request) {
 				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(o.name))
 			}
-			*o.field(&e.q) = *o.field(&q)
+			*o.field(&e.request) = *o.field(&q)
 		}
-		if other := &e.q.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
+		if other := &e.request.Texts; i > 0 && (q.Texts.Header == "" || other.Header == "") { // of inputs without a header
 			q.Texts.Header, q.Texts.Recorded = cmp.Or(q.Texts.Header, other.Header), q.Texts.Recorded || other.Recorded
 			other.Header, other.Recorded = q.Texts.Header, q.Texts.Recorded
 		}
-		if i > 0 && !reflect.DeepEqual(q.Texts, e.q.Texts) {
+		if i > 0 && !reflect.DeepEqual(q.Texts, e.request.Texts) {
 			return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
 		}
-		if i > 0 && q.categories != e.q.categories {
+		if i > 0 && q.categories != e.request.categories {
 			return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
 		}
-		e.q.Categorical, e.q.categories, e.q.Texts = q.Categorical, q.categories, q.Texts
+		e.request.Categorical, e.request.categories, e.request.Texts = q.Categorical, q.categories, q.Texts
 	}
 	return nil
 }

@@ -86,33 +86,33 @@ const (
 // features (redundancy), and the agreement of selections from other rows (stability).
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
-	e := &evaluator{EvalRequest: o, q: Request{
+	e := &evaluator{EvalRequest: o, request: Request{
 		Inputs: o.Inputs, Stdin: o.Stdin, Label: o.Label, Methods: o.Methods, Seed: o.Seed, Threads: o.Threads, Memory: o.Memory, Output: o.Output,
 		TempDir: o.TempDir, MaxScratch: o.MaxScratch, Anonymous: o.Anonymous, Allow: o.Allow, Meter: o.Meter, Progress: o.Progress, Note: o.Note, Say: o.Say, Spelling: o.Spelling,
 		Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery,
 	}}
-	e.q.keepStdin() // the checks depend on its format
+	e.request.keepStdin() // the checks depend on its format
 	if err := e.checkRequest(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.q.fillLimits(); err != nil {
+	if err := e.request.fillLimits(); err != nil {
 		return nil, err
 	}
-	if err := e.q.settleInput(); err != nil {
+	if err := e.request.settleInput(); err != nil {
 		return nil, err
 	}
-	if err := checkTempFolder(e.q.TempDir); err != nil {
+	if err := checkTempFolder(e.request.TempDir); err != nil {
 		return nil, err
 	}
-	before := e.q.Meter.Transfer()
-	end, err := e.q.applyLimits(ctx)
+	before := e.request.Meter.Transfer()
+	end, err := e.request.applyLimits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	reserved := e.selectionBytes()
-	limit := e.q.Memory
-	e.q.Memory = max(limit-reserved, 1)
+	limit := e.request.Memory
+	e.request.Memory = max(limit-reserved, 1)
 	if err := e.settleSelections(ctx); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	}
 	r := e.newReport()
 	r.Timing.Wall = time.Since(begin).Seconds()
-	r.Transfer = e.q.Meter.Transfer().Since(before)
+	r.Transfer = e.request.Meter.Transfer().Since(before)
 	r.Memory = stream.Memory{PeakRSS: peakMemory(), Limit: limit}
 	return r, nil
 }
@@ -188,7 +188,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 }
 
 func (e *evaluator) settleSampling() error {
-	passing := e.q.isPassingStream()
+	passing := e.request.isPassingStream()
 	switch {
 	case e.Resamples == 1:
 		return stream.Usagef("{resamples} %d: want 2 or more to compare, or 0", e.Resamples)

@@ -32,13 +32,13 @@ type reselections struct {
 }
 
 func (e *evaluator) openNamedCheckpoint() (err error) {
-	path := e.q.namedCheckpoint()
+	path := e.request.namedCheckpoint()
 	switch {
 	case path == "":
 	case e.Resamples == 0:
 		e.warnings = append(e.warnings, stream.Textf("{checkpoint} saves the selections of {resamples}, and there are none: nothing was saved"))
 	default:
-		e.folder, err = resume.Open(path, e.q.resumeOptions(false))
+		e.folder, err = resume.Open(path, e.request.resumeOptions(false))
 	}
 	return err
 }
@@ -46,14 +46,14 @@ func (e *evaluator) openNamedCheckpoint() (err error) {
 // openAutoCheckpoint opens the checkpoint next to the output, if repeating selections is predicted to take long
 // or an earlier run has left it.
 func (e *evaluator) openAutoCheckpoint() error {
-	path := e.q.checkpointFolder()
+	path := e.request.checkpointFolder()
 	if e.folder != nil || path == "" {
 		return nil
 	}
 	if _, err := os.Stat(path); err != nil && e.resampleTime < cmp.Or(e.longRun, longRun) {
 		return nil
 	}
-	folder, err := resume.Open(path, e.q.resumeOptions(true))
+	folder, err := resume.Open(path, e.request.resumeOptions(true))
 	if errors.As(err, new(*stream.OutputError)) { // nobody asked for it
 		if e.Say != nil {
 			e.Say(stream.Textf("nothing is saved for an interruption: %v", err))
@@ -102,8 +102,8 @@ func (e *evaluator) resampleIdentity(half int64) (resume.Identity, error) {
 	id := resume.Identity{
 		What: "selections from samples of the rows", Inputs: e.inputs,
 		Options: map[string]string{
-			"seed": strconv.FormatUint(e.q.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
-			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.q.Memory, 10), // the limit shapes the samples
+			"seed": strconv.FormatUint(e.request.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Where, "label": e.Label,
+			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.request.Memory, 10), // the limit shapes the samples
 		},
 		Facts: map[string]string{"release": Release, "height of a sample": strconv.FormatInt(half, 10)},
 	}

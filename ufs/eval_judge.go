@@ -55,8 +55,8 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 			return e.blameInput(err)
 		}
 	}
-	team := kernel.NewTeam(e.q.Threads)
-	err = e.q.trackProgress(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(Progress)) error {
+	team := kernel.NewTeam(e.request.Threads)
+	err = e.request.trackProgress(Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(Progress)) error {
 		return e.measureRankings(ctx, team, rankings)
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 			runs = maxRandomSets
 		}
 		for run := range runs {
-			scores, err := baselineScores(ctx, &method.Evidence{Columns: e.columns, K: most, Seed: judge.RunSeed(e.q.Seed, run)}, judge.Random)
+			scores, err := baselineScores(ctx, &method.Evidence{Columns: e.columns, K: most, Seed: judge.RunSeed(e.request.Seed, run)}, judge.Random)
 			if err != nil {
 				return nil, err
 			}
@@ -140,8 +140,8 @@ func topIndices(scores []float64, k int) []int {
 func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
-		Seed: e.q.Seed, Threads: e.workers,
-		Done: func() { e.q.Meter.Rows.Add(int64(e.usedRows)) },
+		Seed: e.request.Seed, Threads: e.workers,
+		Done: func() { e.request.Meter.Rows.Add(int64(e.usedRows)) },
 	}
 	p := Progress{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.usedRows * e.Runs)}
 	all := slices.Contains(e.Baselines, judge.All)
@@ -150,7 +150,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 	} else {
 		p.What = "k-means, " + rankings[0].name
 	}
-	err = e.q.trackProgress(p, func(next func(Progress)) error {
+	err = e.request.trackProgress(p, func(next func(Progress)) error {
 		run := func(matrixOf func(int) kernel.Matrix[float64]) error {
 			s, err := judge.Trials(ctx, e.table.Classes, matrixOf, opt)
 			scores = append(scores, s)

@@ -18,7 +18,7 @@ func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) 
 	rows := ds.Rows()
 	if rows < 0 { // a stream: the table takes the memory that reading leaves
 		e.minReading = ds.MinMemory()
-		return max((e.q.Memory-programBytes)/4, e.minReading), nil
+		return max((e.request.Memory-programBytes)/4, e.minReading), nil
 	}
 	if e.Sample > 0 {
 		rows = min(rows, e.Sample)
@@ -27,7 +27,7 @@ func (e *evaluator) planReading(ds *chunkio.Dataset) (reading int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	return ds.MemoryFor(e.q.Memory - programBytes - table), nil
+	return ds.MemoryFor(e.request.Memory - programBytes - table), nil
 }
 
 // usualClusters is the number of clusters that memory is planned for before the classes are counted.
@@ -52,13 +52,13 @@ func (e *evaluator) planTable(ds *chunkio.Dataset, n int) (table int64, err erro
 	if e.table != nil { // it has grown in steps if the number of rows was unknown
 		table = e.table.Bytes()
 	}
-	for e.workers = e.q.Threads; e.workers > 1 && need(n, e.workers)+table > e.q.Memory; {
+	for e.workers = e.request.Threads; e.workers > 1 && need(n, e.workers)+table > e.request.Memory; {
 		e.workers--
 	}
-	if all := need(n, e.workers) + table; all > e.q.Memory {
-		fittingRows := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.q.Memory })
+	if all := need(n, e.workers) + table; all > e.request.Memory {
+		fittingRows := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.request.Memory })
 		return 0, e.errTooManyRows(&stream.MemoryError{
-			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.q.Memory}, fittingRows)
+			What: fmt.Sprintf("judging by %s rows of %s", comma(int64(n)), plural(d, "feature")), Need: all, Limit: e.request.Memory}, fittingRows)
 	}
 	return table, nil
 }
@@ -95,7 +95,7 @@ func (e *evaluator) largerRefusal(ctx context.Context, rows int64, err error) er
 func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	var m *stream.MemoryError
 	if ds.Rows() >= 0 || !errors.As(err, &m) || !m.OfMemory() {
-		return e.q.errForLimit(err)
+		return e.request.errForLimit(err)
 	}
 	share := *m
 	if m.What == judge.AllRows {
@@ -103,5 +103,5 @@ func (e *evaluator) restateForLimit(ds *chunkio.Dataset, err error) error {
 	} else {
 		share.Need = 4 * m.Need
 	}
-	return e.q.errForLimit(&share)
+	return e.request.errForLimit(&share)
 }

@@ -13,11 +13,11 @@ func (e *evaluator) readTable(ctx context.Context) error {
 	missing, fill := e.missingPolicy()
 	opt := chunkio.Options{
 		Label: e.Label, Classes: e.Label != "", Sparse: e.sparse, Where: e.Where, Missing: missing,
-		Sample: e.Sample, Seed: e.q.Seed, Threads: e.q.Threads,
-		Memory: max(e.q.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.q.Meter,
-		Stdin: e.q.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.q.scratchOptions(), Note: e.Note,
+		Sample: e.Sample, Seed: e.request.Seed, Threads: e.request.Threads,
+		Memory: max(e.request.Memory-programBytes, 1), Anonymous: e.Anonymous, Allow: e.Allow, TableVersion: e.Version, TableAsOf: e.AsOf, Meter: e.request.Meter,
+		Stdin: e.request.Stdin, Again: e.Sample > 0 || e.Resamples > 0, Spool: e.request.scratchOptions(), Note: e.Note,
 	}
-	e.q.addColumnOptions(&opt)
+	e.request.addColumnOptions(&opt)
 	for _, s := range e.Selections {
 		for _, f := range s.Selected {
 			opt.Numbers = append(opt.Numbers, f.Name)
@@ -49,9 +49,9 @@ func (e *evaluator) readTable(ctx context.Context) error {
 			rows = int(min(n, e.Sample))
 		}
 	}
-	e.table = judge.NewTable(len(e.columns), rows, e.q.Threads, e.q.Memory-programBytes-opt.Memory)
-	err = e.q.trackProgress(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
-		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.q.Meter}, e.table)
+	e.table = judge.NewTable(len(e.columns), rows, e.request.Threads, e.request.Memory-programBytes-opt.Memory)
+	err = e.request.trackProgress(Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(Progress)) error {
+		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.request.Meter}, e.table)
 	})
 	if missing := (*stream.DataError)(nil); errors.As(err, &missing) && errors.Is(err, stream.ErrMissing) {
 		missing.Remedy = stream.Textf("choose {missing} mean, zero or drop-row") // the selections fix the columns
@@ -61,7 +61,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 	}
 	e.inputs, e.usedRows, e.rows = ds.Inputs(), e.table.Rows, ds.Rows()
 	if e.rows < 0 {
-		e.rows = e.q.Meter.Rows.Load()
+		e.rows = e.request.Meter.Rows.Load()
 	}
 	e.unlabelled = e.table.Unlabelled
 	if err := e.countClasses(ds.Classes()); err != nil {
@@ -92,7 +92,7 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 		}
 	}
 	if err != nil {
-		return nil, e.q.errForLimit(err)
+		return nil, e.request.errForLimit(err)
 	}
 	e.warnings = append(e.warnings, ds.FileWarnings()...)
 	if err = e.chooseColumns(ds); err == nil {

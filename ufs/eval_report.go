@@ -40,7 +40,7 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 	}
 	var all *evalResult
 	if slices.Contains(e.Baselines, judge.All) {
-		redundancy, isSampled := judge.Overall(team, e.table.Matrix(), maxPaired, e.q.Seed)
+		redundancy, isSampled := judge.Overall(team, e.table.Matrix(), maxPaired, e.request.Seed)
 		if isSampled {
 			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", comma(int64(len(e.columns))), comma(maxPaired)))
 		}
@@ -80,7 +80,7 @@ func (e *evaluator) assembleResults(team *kernel.Team, rankings []*ranking, scor
 func (e *evaluator) newReport() *stream.Evaluation {
 	r := &stream.Evaluation{
 		Label: e.Label, Scale: e.clusterScale.String(), ReconstructionScale: e.errorScale.String(),
-		Missing: e.policyName, Seed: e.q.Seed, Version: Release,
+		Missing: e.policyName, Seed: e.request.Seed, Version: Release,
 		Rows: e.rows, RowsUsed: int64(e.usedRows), Unlabelled: e.unlabelled, Sampled: e.Sample > 0 && e.rows > e.Sample,
 		Features: len(e.columns), Inputs: e.inputs, Classes: e.classes, ClassRows: e.classRows,
 		Warnings: append([]string{}, spellAll(e.warnings, e.Spelling)...), Timing: e.timing,
@@ -91,8 +91,8 @@ func (e *evaluator) newReport() *stream.Evaluation {
 	for _, t := range e.results {
 		r.Results = append(r.Results, t.Evaluated)
 	}
-	r.Timing.Read += float64(e.q.Meter.Decode.Load()) / 1e9
-	r.Timing.Accumulate += float64(e.q.Meter.Accumulate.Load()) / 1e9
-	r.Timing.Parts = e.q.Meter.Busy.Parts()
+	r.Timing.Read += float64(e.request.Meter.Decode.Load()) / 1e9
+	r.Timing.Accumulate += float64(e.request.Meter.Accumulate.Load()) / 1e9
+	r.Timing.Parts = e.request.Meter.Busy.Parts()
 	return r
 }

@@ -33,7 +33,7 @@ func (e *evaluator) predictResamples(ctx context.Context, rows int64) error {
 }
 
 func (e *evaluator) predictResample(ctx context.Context, s *NamedSelection, rows int64) error {
-	q, err := e.resampleRequest(s, max(rows/2, 2), judge.RunSeed(e.q.Seed, 0))
+	q, err := e.resampleRequest(s, max(rows/2, 2), judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, 
 	for len(made.Of[i]) < e.Resamples {
 		r := len(made.Of[i])
 		folder := made.runFolder(i, fmt.Sprintf("sample-%d", r+1))
-		out, err := e.selectFromSample(ctx, s, half, judge.RunSeed(e.q.Seed, r), folder)
+		out, err := e.selectFromSample(ctx, s, half, judge.RunSeed(e.request.Seed, r), folder)
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (e *evaluator) selectAgain(ctx context.Context, made *reselections, i int, 
 // selectFromShards repeats selection s by hash shards of one sample of the rows, which are gathered once with
 // the given checkpoint. It returns nil if the method's statistics are no sums.
 func (e *evaluator) selectFromShards(ctx context.Context, s *NamedSelection, half int64, checkpoint string) ([]reselection, error) {
-	q, err := e.resampleRequest(s, half, judge.RunSeed(e.q.Seed, 0))
+	q, err := e.resampleRequest(s, half, judge.RunSeed(e.request.Seed, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -242,15 +242,15 @@ func (e *evaluator) resampleRequest(s *NamedSelection, rows int64, seed uint64) 
 	if s.choices > 0 {
 		q.K = s.choices
 	}
-	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.q.Stdin, e.Where, rows, seed
+	q.Inputs, q.Stdin, q.Where, q.SampleRows, q.Seed = e.Inputs, e.request.Stdin, e.Where, rows, seed
 	q.TempDir, q.MaxScratch, q.CheckpointEvery = e.TempDir, e.MaxScratch, e.CheckpointEvery
-	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.q.Threads, e.q.Memory, e.Progress, e.Note, e.Say, e.Spelling
-	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.q.Texts
-	q.Meter = e.q.Meter // it counts reading and adding for the report too
+	q.Threads, q.Memory, q.Progress, q.Note, q.Say, q.Spelling = e.request.Threads, e.request.Memory, e.Progress, e.Note, e.Say, e.Spelling
+	q.Anonymous, q.Allow, q.Version, q.AsOf, q.Texts = e.Anonymous, e.Allow, e.Version, e.AsOf, e.request.Texts
+	q.Meter = e.request.Meter // it counts reading and adding for the report too
 	if e.Label != "" {
 		q.Label = e.Label
 	}
-	q.Missing = e.policyName // as s is judged by
+	q.Missing = e.policyName // the policy that s is judged by
 	if e.sparse != "" {
 		q.Sparse = e.sparse
 	}

@@ -19,8 +19,8 @@ import (
 // evaluator holds the state of one Eval.
 type evaluator struct {
 	EvalRequest
-	q      Request        // the limits of the run
-	folder *resume.Folder // of the checkpoint; nil without one
+	request Request        // the limits of the run
+	folder  *resume.Folder // of the checkpoint; nil without one
 
 	// Settled before anything is read.
 	counts       []int // numbers of features to judge
@@ -178,7 +178,7 @@ func (e *evaluator) settleOptions() error {
 	for _, f := range []struct {
 		option, otherwise, requested string
 		to                           *string
-	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.q.Inputs), e.Sparse, &e.sparse}} {
+	}{{"missing", missingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(e.request.Inputs), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
 		case f.requested != "":

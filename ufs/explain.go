@@ -97,8 +97,8 @@ type Relations struct {
 	Constant stream.Number `json:"constant"`
 	Terms    []Term        `json:"weights"` // the largest standardized weight first
 	Nearest  []NearColumn  `json:"nearest"` // among all features, by the size of the correlation
-	// VIF is 1/(1 − R²) on all other features, null if these determine it; VIFSelected, of a chosen one, on the
-	// other chosen ones.
+	// VIF is 1/(1 − R²) of the column on all other features, null if these determine it; VIFSelected is the same on the
+	// other chosen features, for a chosen one.
 	VIF              stream.Number       `json:"vif"`
 	Determined       bool                `json:"determined,omitempty"`
 	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`

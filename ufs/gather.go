@@ -15,12 +15,12 @@ import (
 // gatherer makes the passes over the input that fill a bundle.
 type gatherer struct {
 	*run
-	gatherKind  method.From // the kind of evidence to gather
-	plan        func(*chunkio.Dataset) (Budget, error)
-	piece       shard // the part of the rows to accumulate
-	takesSample bool  // a profile also samples rows, for anchors
-	takesSpread bool  // moments also take histograms
-	takesRanks  bool  // a profile also takes histograms for ranks
+	gatherKind      method.From // the kind of evidence to gather
+	plan            func(*chunkio.Dataset) (Budget, error)
+	piece           shard // the part of the rows to accumulate
+	takesSample     bool  // a profile also samples rows, for anchors
+	takesHistograms bool  // moments also take histograms
+	takesRanks      bool  // a profile also takes histograms for ranks
 
 	states      *resume.Run // states of the passes, to resume from; nil without a checkpoint
 	inputs      []string    // of the request, or those left after bad files were skipped
@@ -90,7 +90,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 	if err := ds.NotInput(ctx, g.Output); err != nil {
 		return nil, err
 	}
-	p := &pass{g: g, opt: opt}
+	p := &pass{gatherer: g, opt: opt}
 	if p.plan, err = g.plan(ds); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (g *gatherer) attemptPasses(ctx context.Context) (e *bundle, err error) {
 		if p.opt.LeaveOut, err = g.matchingLeftOut(ds); err != nil {
 			return nil, err
 		}
-	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.g.states.Has(uselessPass):
+	case g.gatherKind == method.FromRows && g.excludesSuspects(), p.gatherer.states.Has(uselessPass):
 		profileFirst = true
 	case policy == stream.MissingKeep || opt.Sparse != "" || cells:
 	case g.shard.Of > 0 && promisesMissing(ds):

@@ -15,7 +15,7 @@ import (
 
 // pass holds the settings and results of one attempt to read the input.
 type pass struct {
-	g           *gatherer
+	gatherer    *gatherer
 	opt         chunkio.Options
 	plan        Budget
 	rowRange    stream.Range
@@ -43,7 +43,7 @@ func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, others int)
 	if err != nil {
 		return nil, err
 	}
-	p.g.expectPasses(1+others, p.plan)
+	p.gatherer.expectPasses(1+others, p.plan)
 	return p.profileUseless(ctx, ds)
 }
 
@@ -56,7 +56,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
-	g := p.g
+	g := p.gatherer
 	room.For(p.plan.Statistics) // earlier passes have left garbage in its place
 	e := &bundle{columns: ds.Columns(), useless: p.opt.LeaveOut, source: p.readableRows(ds), plan: p.plan, rawProfile: p.rawProfile}
 	if e.facts, e.hasAllFacts = p.facts, p.facts != nil; !e.hasAllFacts && p.scores == nil { // scores show only ranks
@@ -81,13 +81,13 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		if g.takesRanks {
 			e.ranks = gram.NewRankHistograms(len(e.columns), p.opt.Threads)
 		}
-		err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, body: e.checkpointSections(), alwaysSave: p.plan.OutOfCore || g.gatherKind == method.FromRows}, e.adders()...)
+		err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "profile", opt: p.opt, fold: fold, sections: e.checkpointSections(), alwaysSave: p.plan.OutOfCore || g.gatherKind == method.FromRows}, e.adders()...)
 	} else {
 		if err := p.prepareGram(ds, e, graph); err != nil {
 			return nil, err
 		}
 		if p.factorRows == nil {
-			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, body: e.checkpointSections(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
+			err = p.makePass(ctx, ds, passSetup{name: statisticsPass, title: "statistics", opt: p.opt, fold: fold, sections: e.checkpointSections(), alwaysSave: g.gatherKind == method.FromRows}, e.adders()...)
 		}
 		if err == nil && e.shardStats != nil {
 			err = e.finishShards()
@@ -134,7 +134,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 // needsProfileOnly reports whether this pass fills only a profile and the sections that go with it: later
 // passes gather the rest.
 func (p *pass) needsProfileOnly() bool {
-	switch p.g.gatherKind {
+	switch p.gatherer.gatherKind {
 	case method.FromProfile:
 		return true
 	case method.FromRows:
@@ -145,28 +145,28 @@ func (p *pass) needsProfileOnly() bool {
 
 // prepareGram makes the empty statistics of a Gram pass; graph is one of no rows, or nil.
 func (p *pass) prepareGram(ds *chunkio.Dataset, e *bundle, graph *anchor.Statistics) (err error) {
-	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.g.Meter.Busy}
-	if p.g.takesSpread && p.scores == nil { // scores are distributed alike whatever the data
+	d, opt := len(e.columns), gram.Options{Threads: p.opt.Threads, Limit: p.plan.statisticsRoom(), Busy: &p.gatherer.Meter.Busy}
+	if p.gatherer.takesHistograms && p.scores == nil { // scores are distributed alike whatever the data
 		e.histograms = gram.NewHistograms(d, p.opt.Threads)
 	}
 	if p.plan.Factor > 0 {
 		if e.factor, e.graph = p.factorRows, graph; e.factor == nil {
-			e.factor = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.g.hasNarrowRows(ds))
+			e.factor = gram.NewRows(d, p.plan.Factor, p.opt.Threads, p.gatherer.hasNarrowRows(ds))
 		}
 		e.profile = &e.factor.Profile
 		return nil
 	}
-	if p.g.takesSample {
+	if p.gatherer.takesSample {
 		e.sample = newRowSample(p, ds)
 	}
-	if p.g.Stability == 0 {
+	if p.gatherer.Stability == 0 {
 		e.moments, e.graph = gram.NewMoments(d, opt), graph
 		e.profile = &e.moments.Profile
 		return nil
 	}
 	e.profile = gram.NewProfile(d)
-	if e.shardStats, err = newShardStats(p.g.Stability, d, opt, graph); err == nil {
-		e.shardStats.openSplitter(d, p.opt.Threads, p.g.Seed)
+	if e.shardStats, err = newShardStats(p.gatherer.Stability, d, opt, graph); err == nil {
+		e.shardStats.openSplitter(d, p.opt.Threads, p.gatherer.Seed)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (p *pass) gatherGraph(ctx context.Context, ds *chunkio.Dataset) (*bundle, e
 	if err != nil {
 		return nil, withPlace(err, input)
 	}
-	p.g.expectPasses(1, p.plan)
+	p.gatherer.expectPasses(1, p.plan)
 	p.factorRows = d.rows
 	e, err := p.accumulateStats(ctx, ds, graph)
 	return e, withPlace(err, input)
@@ -55,15 +55,15 @@ func (d *anchorData) drawnRows() anchor.Drawn {
 // drawAnchorRows makes the profile pass, or takes the profile of a scan in its place, and settles how the next
 // pass reads.
 func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
-	p.opt.Missing = p.g.missingPolicy()
+	p.opt.Missing = p.gatherer.missingPolicy()
 	if p.scores != nil {
 		return p.drawScoredRows(ds)
 	}
-	if p.g.wholeProfile != nil {
+	if p.gatherer.wholeProfile != nil {
 		return p.anchorDataFromProfile(ds)
 	}
 	p.keepDecoded(ds)
-	p.g.expectPasses(2, p.plan)
+	p.gatherer.expectPasses(2, p.plan)
 	var d *anchorData
 	err := p.readWithoutUseless(ctx, ds, func() (err error) {
 		d, err = p.profileAndSample(ctx, ds)
@@ -77,10 +77,10 @@ func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchor
 // values; if something is missing, it reads once more without the columns that a profile finds useless.
 func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
 	policy := p.opt.Missing
-	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.g.excludesSuspects() {
+	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !p.gatherer.excludesSuspects() {
 		return read()
 	}
-	if !promisesMissing(ds) && !p.g.excludesSuspects() && !p.g.states.Has(uselessPass) {
+	if !promisesMissing(ds) && !p.gatherer.excludesSuspects() && !p.gatherer.states.Has(uselessPass) {
 		p.opt.Missing = stream.MissingError
 		err := read()
 		if p.opt.Missing = policy; !errors.Is(err, stream.ErrMissing) {
@@ -103,19 +103,19 @@ func (p *pass) profileAndSample(ctx context.Context, ds *chunkio.Dataset) (*anch
 		return nil, err
 	}
 	if n := p.plan.Factor; n > 0 {
-		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.g.hasNarrowRows(ds))
-		p.facts = p.g.newFacts(len(ds.Columns()))
+		rows := gram.NewRows(len(ds.Columns()), n, p.opt.Threads, p.gatherer.hasNarrowRows(ds))
+		p.facts = p.gatherer.newFacts(len(ds.Columns()))
 		body := []chunkio.Section{{Name: keptSection, Body: rows}, {Name: factsSection, Body: p.facts}}
-		if err := p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "rows", opt: p.opt, body: body}, rows, p.facts); err != nil {
+		if err := p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "rows", opt: p.opt, sections: body}, rows, p.facts); err != nil {
 			return nil, err
 		}
-		most := p.g.anchorSampleRows(p.g.expectedAnchors(ds.Rows()), len(ds.Columns()))
-		return &anchorData{columns: ds.Columns(), profile: &rows.Profile, rows: rows, order: anchor.DrawnOf(rows, most, p.g.Seed)}, nil
+		most := p.gatherer.anchorSampleRows(p.gatherer.expectedAnchors(ds.Rows()), len(ds.Columns()))
+		return &anchorData{columns: ds.Columns(), profile: &rows.Profile, rows: rows, order: anchor.DrawnOf(rows, most, p.gatherer.Seed)}, nil
 	}
 	d := &anchorData{columns: ds.Columns(), profile: gram.NewProfile(len(ds.Columns()))}
-	d.sample = p.g.newAnchorSampler(p.g.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
+	d.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), len(d.columns), p.plan, noBound)
 	body := []chunkio.Section{{Name: profileSection, Body: d.profile}, {Name: sampleSection, Body: d.sample}}
-	return d, p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "profile", opt: p.opt, body: body, alwaysSave: true}, d.profile, d.sample)
+	return d, p.makePass(ctx, ds, passSetup{name: anchorsPass, title: "profile", opt: p.opt, sections: body, alwaysSave: true}, d.profile, d.sample)
 }
 
 // newAnchorSampler keeps enough rows for m anchors in d columns. bound gives the hash that this number of rows
@@ -128,7 +128,7 @@ func (r *run) newAnchorSampler(m, d int, plan Budget, bound func(rows int) uint6
 }
 
 func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
-	g, d := p.g, len(ds.Columns())
+	g, d := p.gatherer, len(ds.Columns())
 	if g.gatherKind != method.FromGram {
 		return g.newAnchorSampler(g.maxAnchors(), d, p.plan, p.hashBound(ds))
 	}
@@ -188,7 +188,7 @@ func (r *run) maxAnchors() int {
 }
 
 func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.Statistics, error) {
-	r := p.g.run
+	r := p.gatherer.run
 	anchors, known, err := p.placeAnchors(ctx, d)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (p *pass) newAnchorStatistics(ctx context.Context, d *anchorData) (*anchor.
 }
 
 func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Anchors, known anchor.Trust, err error) {
-	r := p.g.run
+	r := p.gatherer.run
 	std, err := gram.NewStandardizer(d.profile, d.columns, r.scale, r.missingFill())
 	if err != nil {
 		return nil, known, err
@@ -220,7 +220,7 @@ func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Ancho
 			return nil, known, err
 		}
 		if f.KMeans() {
-			p.g.note("placing %d anchors by k-means on %d rows", m, d.drawnRows().Len())
+			p.gatherer.note("placing %d anchors by k-means on %d rows", m, d.drawnRows().Len())
 			a, err = anchor.KMeans(ctx, d.drawnRows(), m, std, anchor.KMeansOptions{Seed: r.Seed, Threads: r.Threads})
 		} else {
 			a, err = anchor.Random(d.drawnRows(), m, std, r.Threads)
@@ -234,7 +234,7 @@ func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Ancho
 			return nil, known, err
 		}
 	}
-	p.g.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
+	p.gatherer.note("comparing the graph of the %d anchors with that of a permuted copy", a.M)
 	known, err = trust.Graph(ctx, a, f.Neighbors, r.Threads, p.plan.judgesAtOnce)
 	return a, known, err
 }

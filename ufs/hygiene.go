@@ -242,15 +242,15 @@ func (p *pass) profileUseless(ctx context.Context, ds *chunkio.Dataset) ([]strea
 	profile := gram.NewProfile(len(ds.Columns()))
 	adders, body := []stream.Adder{profile}, []chunkio.Section{{Name: profileSection, Body: profile}}
 	var facts *hygiene.Facts
-	if p.g.excludesSuspects() {
-		facts = p.g.newFacts(len(ds.Columns()))
+	if p.gatherer.excludesSuspects() {
+		facts = p.gatherer.newFacts(len(ds.Columns()))
 		adders, body = append(adders, facts), append(body, chunkio.Section{Name: factsSection, Body: facts})
 	}
-	if err := p.makePass(ctx, ds, passSetup{name: uselessPass, title: "profile", body: body, alwaysSave: true}, adders...); err != nil {
+	if err := p.makePass(ctx, ds, passSetup{name: uselessPass, title: "profile", sections: body, alwaysSave: true}, adders...); err != nil {
 		return nil, err
 	}
-	left := p.g.uselessWithMissing(profile, ds.Columns())
-	for _, l := range p.g.suspectsToLeaveOut(profile, facts, ds.Columns()) {
+	left := p.gatherer.uselessWithMissing(profile, ds.Columns())
+	for _, l := range p.gatherer.suspectsToLeaveOut(profile, facts, ds.Columns()) {
 		if !slices.ContainsFunc(left, func(known stream.LeftOut) bool { return known.Name == l.Name }) {
 			left = append(left, l)
 		}

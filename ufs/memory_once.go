@@ -38,11 +38,11 @@ func (b Budget) withKept(ds *chunkio.Dataset, others int64) Budget {
 // keepDecoded makes the passes up to the statistics pass keep their decoded data. Methods over rows read on
 // after that, so that their plan includes it.
 func (p *pass) keepDecoded(ds *chunkio.Dataset) {
-	if p.g.gatherKind == method.FromRows {
+	if p.gatherer.gatherKind == method.FromRows {
 		return
 	}
 	p.plan = p.plan.withKept(ds, 0)
-	p.plan.enforce(p.g.missingPolicy() == stream.MissingKeep)
+	p.plan.enforce(p.gatherer.missingPolicy() == stream.MissingKeep)
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 
@@ -53,20 +53,20 @@ func (p *pass) settleKept(ds *chunkio.Dataset, profile *gram.Profile) {
 		return
 	}
 	var more int64
-	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.g.gatherKind != method.FromProfile {
+	if profile != nil && p.opt.Missing == stream.MissingKeep && !p.plan.OutOfCore && p.plan.Factor == 0 && p.gatherer.gatherKind != method.FromProfile {
 		missing := 0
 		for _, c := range profile.Columns {
 			if c.Missing.Total() > 0 {
 				missing++
 			}
 		}
-		more = gram.SharedBytes(len(profile.Columns), missing, p.g.Stability+1) - p.g.gramBytes(ds)
-		if rows := p.g.sketchRows; rows > 0 {
-			more = gram.SketchBytes(len(profile.Columns), missing, rows) - gram.SketchBytes(len(profile.Columns), p.g.expectedMissing(ds), rows)
+		more = gram.SharedBytes(len(profile.Columns), missing, p.gatherer.Stability+1) - p.gatherer.gramBytes(ds)
+		if rows := p.gatherer.sketchRows; rows > 0 {
+			more = gram.SketchBytes(len(profile.Columns), missing, rows) - gram.SketchBytes(len(profile.Columns), p.gatherer.expectedMissing(ds), rows)
 		}
 	}
 	p.opt.Keep.Settle(p.plan.Kept - max(more, 0))
 	if groups, bytes := p.opt.Keep.Held(); groups > 0 {
-		p.g.note("keeps %s (%s) of the first pass for the second", plural(groups, "row group"), humanize.IBytes(uint64(bytes)))
+		p.gatherer.note("keeps %s (%s) of the first pass for the second", plural(groups, "row group"), humanize.IBytes(uint64(bytes)))
 	}
 }

@@ -89,7 +89,7 @@ func Merge(ctx context.Context, m MergeRequest) (*Gathered, error) {
 		return nil, err
 	}
 	fetched := q.Meter.Transfer()
-	g := &merger{MergeRequest: m, q: &q}
+	g := &merger{MergeRequest: m, request: &q}
 	paths, err := g.expandFiles(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (e *bundle) summary(say stream.Spelling, t *stream.Transfer) *Gathered {
 func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	var paths []string
 	for _, arg := range m.Files {
-		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.q.documentOptions())
+		found, err := chunkio.ExpandStats(ctx, []string{arg}, m.request.documentOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 // merger holds the state of one Merge.
 type merger struct {
 	MergeRequest
-	q *Request
+	request *Request
 
 	files          []mergedFile // in the order in which they are added
 	kind           string       // of all files

@@ -25,7 +25,7 @@ func (e *bundle) addStates(o *bundle) error {
 			return err
 		}
 	} else {
-		e.facts = nil // likewise
+		e.facts = nil // if one part lacks them, so does the whole
 	}
 	if e.sketch != nil {
 		if err := e.sketch.Merge(o.sketch); err != nil {
@@ -48,7 +48,7 @@ func (e *bundle) addStates(o *bundle) error {
 			return err
 		}
 	} else {
-		e.shardStats = nil // likewise
+		e.shardStats = nil // if one part lacks them, so does the whole
 	}
 	switch {
 	case e.graph != nil:

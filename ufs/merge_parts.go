@@ -21,7 +21,7 @@ func (f *mergedFile) firstShard() int {
 
 func (m *merger) checkParts() error {
 	at := slices.IndexFunc(m.files, func(f mergedFile) bool { return f.firstShard() > 0 })
-	if at < 0 { // totals, whatever they were made from
+	if at < 0 { // the files are totals, from plans or not
 		if len(m.files) > 1 {
 			m.header.Part = nil
 		}

@@ -36,9 +36,9 @@ type partsReader struct {
 // partRead is a file being read.
 type partRead struct {
 	index  int
-	limit  int64 // of the state's memory
+	limit  int64 // bound on the memory of the state
 	cancel context.CancelFunc
-	done   chan struct{} // closed once s and err are set
+	done   chan struct{} // closed once sum and err are set
 	sum    *sum
 	err    error
 }
@@ -116,7 +116,7 @@ func (r *partsReader) readAhead(ctx context.Context) {
 	if statesAtOnce(r.tree.merger.kind) > 2 {
 		spare = r.largestState // of the sum that is copied while the next is added
 	}
-	for len(r.queue) < r.tree.merger.q.Threads && r.started < len(r.tree.merger.files) && r.tree.used+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.room {
+	for len(r.queue) < r.tree.merger.request.Threads && r.started < len(r.tree.merger.files) && r.tree.used+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.room {
 		r.startNext(ctx, limit)
 	}
 }
@@ -152,7 +152,7 @@ func (r *partsReader) openFile(ctx context.Context, i int) {
 	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.check}
 	go func() {
 		defer close(o.done)
-		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.q.documentOptions())
+		o.file, o.err = chunkio.OpenStatsAs(ctx, f.path, head, r.tree.merger.request.documentOptions())
 	}()
 }
 
@@ -193,7 +193,7 @@ func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, li
 	}
 	m := t.merger
 	from := map[string]method.From{kindGraph: method.FromGraph, kindGram: method.FromGram, kindProfile: method.FromProfile, kindSketch: method.FromProfile, kindSketchedGraph: method.FromProfile}[m.kind]
-	opt := gram.Options{Threads: m.q.Threads, Limit: max(limit-t.sideBytes(), 1)}
+	opt := gram.Options{Threads: m.request.Threads, Limit: max(limit-t.sideBytes(), 1)}
 	shards, err := hashShardCount(file)
 	if err != nil {
 		return nil, err
@@ -233,6 +233,6 @@ func (t *tree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, li
 		s.present.shards = shards
 	}
 	e.path = s.name
-	s.bytes, err = e.mergedBytes(nil, m.q.Threads)
+	s.bytes, err = e.mergedBytes(nil, m.request.Threads)
 	return s, err
 }

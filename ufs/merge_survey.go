@@ -81,9 +81,9 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		}
 		// Small files are refused later, with the statistics. If files list very many columns, later files are
 		// like the first.
-		if m.bookkeeping > max(m.q.Memory-programBytes, programBytes) {
+		if m.bookkeeping > max(m.request.Memory-programBytes, programBytes) {
 			need := programBytes + m.bookkeeping/int64(i+1)*int64(len(paths))
-			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkeeping), Limit: m.q.Memory}
+			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkeeping), Limit: m.request.Memory}
 		}
 	}
 	m.header.Options, _ = agreeOnMissing(m.header.Options, first.Options)
@@ -144,14 +144,14 @@ type headerResult struct {
 func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int, headerResult] {
 	return func(yield func(int, headerResult) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		width := m.q.Threads
+		width := m.request.Threads
 		if slices.ContainsFunc(paths, place.IsURL) {
 			width = max(width, headersAtOnce)
 		}
 		reads := make([]chan headerResult, len(paths))
 		started := 0
 		var firstHead *chunkio.StatsHead // the first header: equal columns of later ones are shared
-		from := m.q.documentOptions()
+		from := m.request.documentOptions()
 		defer func() {
 			cancel()
 			for _, r := range reads[:started] {
@@ -190,9 +190,9 @@ func (m *merger) errForAllMemory(err error) error {
 	if !ok || !short.OfMemory() {
 		return err
 	}
-	whole, all := *short, m.q.documentOptions().Memory
+	whole, all := *short, m.request.documentOptions().Memory
 	whole.Need = int64(float64(short.Need) * float64(all) / float64(short.Limit))
-	return m.q.errForLimit(&whole)
+	return m.request.errForLimit(&whole)
 }
 
 // compareHeaders describes the difference that prevents adding two files, or else returns the column order of

@@ -55,20 +55,20 @@ type stateSet struct {
 }
 
 func newTree(m *merger) (*tree, error) {
-	t := &tree{merger: m, room: m.q.Memory - programBytes - m.bookkeeping}
+	t := &tree{merger: m, room: m.request.Memory - programBytes - m.bookkeeping}
 	if m.kind != kindProfile {
 		t.shards, _ = strconv.Atoi(m.header.Options[optionStability]) // reading checks it
 	}
 	if m.kind == kindGraph || m.kind == kindSketchedGraph {
 		var err error
-		if t.graphSize, err = newBundle(m.header).graphBytes(m.files[0].name, m.q.Threads, t.shards); err != nil {
+		if t.graphSize, err = newBundle(m.header).graphBytes(m.files[0].name, m.request.Threads, t.shards); err != nil {
 			return nil, err
 		}
 	}
 	t.share = max(t.room/statesAtOnce(m.kind), 1)
 	t.sampleSize = m.sampleBytes(nil)
 	t.scratch = scratch.New(scratch.Options{
-		Dir: m.q.TempDir, Limit: m.q.MaxScratch, Ledger: m.q.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
+		Dir: m.request.TempDir, Limit: m.request.MaxScratch, Ledger: m.request.ledger, Remedy: stream.Textf("free some space, choose another {temp-dir}, or raise {memory-limit}"),
 	})
 	t.reader = &partsReader{tree: t, files: make(map[int]*openedFile)}
 	return t, nil
@@ -96,7 +96,7 @@ func (t *tree) sumAll(ctx context.Context) (*bundle, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.merger.q.Meter.Rows.Add(f.rows)
+		t.merger.request.Meter.Rows.Add(f.rows)
 		for level := 0; next != nil; level++ {
 			if next, err = t.addAtLevel(ctx, level, next); err != nil {
 				return nil, err
@@ -160,7 +160,7 @@ func (t *tree) addInto(ctx context.Context, s, next *sum) error {
 			return err
 		}
 	}
-	after, err := s.bundle.mergedBytes(next.bundle, t.merger.q.Threads)
+	after, err := s.bundle.mergedBytes(next.bundle, t.merger.request.Threads)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (t *tree) addInto(ctx context.Context, s, next *sum) error {
 		s.present.shards = 0
 		t.merger.warnings.add(stream.Textf("a part was merged by an earlier version, which drops the hash shards, so the whole has none either: merge the parts again where {stability} is wanted"))
 	}
-	if after, err = s.bundle.mergedBytes(nil, t.merger.q.Threads); err != nil {
+	if after, err = s.bundle.mergedBytes(nil, t.merger.request.Threads); err != nil {
 		return err
 	}
 	t.used += after - s.bytes - next.bytes
@@ -236,30 +236,30 @@ func (t *tree) load(s *sum) (err error) {
 	d := len(e.columns)
 	e.profile = gram.NewProfile(d)
 	if s.present.moments {
-		e.moments = gram.NewMoments(d, gram.Options{Threads: t.merger.q.Threads, Limit: t.stateLimit()})
+		e.moments = gram.NewMoments(d, gram.Options{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 		e.profile = &e.moments.Profile
 	}
 	if s.present.graph {
-		if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.q.Threads, Limit: s.bytes}); err != nil {
+		if e.graph, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Threads, Limit: s.bytes}); err != nil {
 			return err
 		}
 	}
 	if s.present.shards > 0 {
 		empty := e.graph
 		if empty != nil {
-			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.q.Threads, Limit: s.bytes}); err != nil {
+			if empty, err = anchor.NewStatistics(nil, anchor.Options{Threads: t.merger.request.Threads, Limit: s.bytes}); err != nil {
 				return err
 			}
 		}
-		if e.shardStats, err = newShardStats(s.present.shards, d, gram.Options{Threads: t.merger.q.Threads, Limit: gram.WholeOf(t.stateLimit(), d, s.present.shards+1)}, empty); err != nil {
+		if e.shardStats, err = newShardStats(s.present.shards, d, gram.Options{Threads: t.merger.request.Threads, Limit: gram.WholeOf(t.stateLimit(), d, s.present.shards+1)}, empty); err != nil {
 			return err
 		}
 	}
 	if s.present.sketch {
-		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.merger.q.Threads, Limit: t.stateLimit()})
+		e.sketch = gram.NewSketch(d, gram.SketchOptions{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 	}
 	if s.present.weights {
-		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.merger.q.Threads, Limit: t.stateLimit()})
+		e.weights = gram.NewSketch(e.anchorCount(), gram.SketchOptions{Threads: t.merger.request.Threads, Limit: t.stateLimit()})
 	}
 	if s.present.sample {
 		e.sample = anchor.NewSampler(d, anchor.SamplerOptions{Limit: t.stateLimit(), Entries: s.present.moments && e.options["sparse"] != ""})
@@ -268,16 +268,16 @@ func (t *tree) load(s *sum) (err error) {
 		e.rowSample = new(rowsample.New(d, anchor.SamplerOptions{Limit: t.stateLimit()}))
 	}
 	if s.present.histograms {
-		e.histograms = gram.NewHistograms(d, t.merger.q.Threads)
+		e.histograms = gram.NewHistograms(d, t.merger.request.Threads)
 	}
 	if s.present.rawProfile {
 		e.rawProfile = gram.NewProfile(d)
 	}
 	if s.present.ranks {
-		e.ranks = gram.NewRankHistograms(d, t.merger.q.Threads)
+		e.ranks = gram.NewRankHistograms(d, t.merger.request.Threads)
 	}
 	if s.present.facts {
-		e.facts = hygiene.New(d, t.merger.q.Threads, false)
+		e.facts = hygiene.New(d, t.merger.request.Threads, false)
 	}
 	var states []io.ReaderFrom
 	for _, state := range e.storedStates(s.present) {
@@ -348,7 +348,7 @@ func (t *tree) sideBytesWithoutFacts() int64 {
 	isRanked := t.merger.header.Options["scale"] == scaleRank
 	switch {
 	case t.merger.kind == kindProfile && isRanked:
-		return profileColumnBytes*int64(d) + gram.RankHistogramsBytes(d, -1, t.merger.q.Threads)
+		return profileColumnBytes*int64(d) + gram.RankHistogramsBytes(d, -1, t.merger.request.Threads)
 	case t.merger.kind == kindSketchedGraph:
 		e := newBundle(t.merger.header)
 		return profileColumnBytes*int64(d) + gram.SketchBytes(e.anchorCount(), 0, e.sketchRowCount())
@@ -376,10 +376,10 @@ func (t *tree) errMergeMemory(err error, extra int64) error {
 	}
 	n := statesAtOnce(t.merger.kind)
 	need := max(short.Need, t.sampleSize)                                                 // parts keep less than their sum does
-	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // of one of the moments
+	if d := len(t.merger.header.Columns); t.shards > 0 && short.Limit <= t.stateLimit() { // the limit of one shard's moments
 		need = gram.WholeOf(need, d, t.shards+1)
 	}
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(need+extra+t.sideBytes()) + programBytes + t.merger.bookkeeping, Limit: t.merger.q.Memory,
+		What: "merging two of these files", Need: n*(need+extra+t.sideBytes()) + programBytes + t.merger.bookkeeping, Limit: t.merger.request.Memory,
 	}
 }

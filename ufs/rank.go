@@ -30,9 +30,9 @@ const (
 // how later passes read.
 func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	var err error
-	p.opt.Missing = p.g.missingPolicy()
+	p.opt.Missing = p.gatherer.missingPolicy()
 	switch {
-	case p.g.wholeProfile != nil:
+	case p.gatherer.wholeProfile != nil:
 		err = p.ranksFromProfile(ds)
 	default:
 		p.keepDecoded(ds)
@@ -56,20 +56,20 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 	}
 	d := len(ds.Columns())
 	p.rawProfile, p.ranks = gram.NewProfile(d), gram.NewRankHistograms(d, p.opt.Threads)
-	p.facts = p.g.newFacts(d)
+	p.facts = p.gatherer.newFacts(d)
 	adders := []stream.Adder{p.rawProfile, p.ranks, p.facts}
 	body := []chunkio.Section{{Name: valuesSection, Body: p.rawProfile}, {Name: ranksSection, Body: p.ranks}, {Name: factsSection, Body: p.facts}}
-	if p.g.gatherKind == method.FromGraph {
-		p.sample = p.g.newAnchorSampler(p.g.expectedAnchors(ds.Rows()), d, p.plan, noBound)
+	if p.gatherer.gatherKind == method.FromGraph {
+		p.sample = p.gatherer.newAnchorSampler(p.gatherer.expectedAnchors(ds.Rows()), d, p.plan, noBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: sampleSection, Body: p.sample})
 	}
-	p.g.expectPasses(2, p.plan)
-	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, body: body, alwaysSave: true}, adders...)
+	p.gatherer.expectPasses(2, p.plan)
+	return p.makePass(ctx, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, sections: body, alwaysSave: true}, adders...)
 }
 
 func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
-	whole := p.g.wholeProfile
-	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
+	whole := p.gatherer.wholeProfile
+	if p.opt.LeaveOut, err = p.gatherer.matchingLeftOut(ds); err != nil {
 		return err
 	}
 	if p.opt.Missing == stream.MissingDropRow && whole.options["missing"] != missingDropRow && whole.hasMissing() {
@@ -90,7 +90,7 @@ func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
 // drawScoredRows replaces the drawing pass after ranks were counted or profiled by a scan: it maps the rows for
 // anchors to scores, and computes the profile of the scores from their table.
 func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
-	if p.g.wholeProfile != nil {
+	if p.gatherer.wholeProfile != nil {
 		if d, err = p.anchorDataFromProfile(ds); err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 		}
 		d = &anchorData{columns: ds.Columns(), sample: p.sample}
 	}
-	sparse, fill := p.opt.Sparse != "", p.g.missingFill()
+	sparse, fill := p.opt.Sparse != "", p.gatherer.missingFill()
 	d.profile = p.scores.Profile(p.ranks, p.rawProfile, fill, sparse)
 	if d.sample != nil {
 		d.sample = d.sample.Mapped(func(j int, x float64) float64 { return p.scores.Entry(j, x, fill, sparse) })
@@ -112,7 +112,7 @@ func (p *pass) readableRows(ds *chunkio.Dataset) rowInput {
 	if p.scores == nil {
 		return ds
 	}
-	return scoredRows{ds, p.scores, p.g.missingFill()}
+	return scoredRows{ds, p.scores, p.gatherer.missingFill()}
 }
 
 // scoredRows are rows mapped to scores.

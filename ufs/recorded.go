@@ -25,7 +25,7 @@ func Recorded(s *stream.Selection, list []method.Spec) (Request, error) {
 		return Request{}, stream.Usagef("no selection given")
 	}
 	q, err := requestFromRecord(s.Method, s.Options, list)
-	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // it shapes no answer
+	q.K, q.Seed, q.Stability = len(s.Selected), s.Seed, 0 // Stability shapes no answer
 	q.Sketch, q.Reads = "", 0                             // a judge of the selection has the matrix itself
 	return q, err
 }
@@ -98,7 +98,7 @@ func requestFromRecord(name string, settings method.Settings, list []method.Spec
 			return q, stream.Errorf("option %s: %w", option, err)
 		}
 	}
-	if q.Options["anchors-file"] != nil { // the file determines their number
+	if q.Options["anchors-file"] != nil { // the file determines the number of anchors
 		delete(q.Options, "anchors")
 		delete(q.Options, "anchor-method")
 	}

@@ -51,7 +51,7 @@ type Redundant struct {
 	Dropped      []AlikeDrop         `json:"dropped"`
 	Duplicates   []Duplicates        `json:"duplicates"`
 	Combinations []LinearCombination `json:"combinations"`
-	// Longer is the number of further combinations, with more terms than anybody reads: 20.
+	// Longer is the number of further combinations, of more than 20 terms, which nobody reads.
 	Longer int `json:"longer_combinations"`
 
 	LeftOut  []stream.LeftOut `json:"left_out"`

@@ -10,14 +10,14 @@ import (
 )
 
 func (p *pass) anchorDataFromProfile(ds *chunkio.Dataset) (*anchorData, error) {
-	r, whole := p.g.run, p.g.wholeProfile
+	r, whole := p.gatherer.run, p.gatherer.wholeProfile
 	var err error
-	if p.opt.LeaveOut, err = p.g.matchingLeftOut(ds); err != nil {
+	if p.opt.LeaveOut, err = p.gatherer.matchingLeftOut(ds); err != nil {
 		return nil, err
 	}
 	d := &anchorData{profile: &gram.Profile{Rows: whole.profile.Rows, Seen: whole.profile.Seen, Weight: whole.profile.Weight}, sample: whole.sample}
 	wanted := make([]bool, len(whole.columns))
-	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // else Seen counts other rows too
+	holes := whole.profile.Rows != whole.profile.Seen && whole.options["where"] == "" // with {where} Seen also counts rows that it excludes
 	for j, col := range whole.columns {
 		if slices.ContainsFunc(p.opt.LeaveOut, func(l stream.LeftOut) bool { return l.Name == col.Name }) {
 			continue

@@ -30,13 +30,13 @@ type sampleGatherer struct {
 	opt          rowsample.Options
 }
 
-// keptRows is the source that passes read. Closing it closes the file.
-type keptRows struct {
+// keptRowSource is the source that passes read. Closing it closes the file.
+type keptRowSource struct {
 	*rowsample.Source
 	file *chunkio.StatsReader
 }
 
-func (k keptRows) Close() error { return k.file.Close() }
+func (k keptRowSource) Close() error { return k.file.Close() }
 
 // gatherFromSample gathers from the rows that the statistics file keeps, which stays open as the source of the
 // result.
@@ -190,7 +190,7 @@ func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (Budget
 	if s.missingPolicy() != stream.MissingKeep {
 		missing = 0
 	}
-	return s.planRows(keptRows{rows, s.file}, shape, missing)
+	return s.planRows(keptRowSource{rows, s.file}, shape, missing)
 }
 
 func (s *sampleGatherer) findUseless(ctx context.Context, plan Budget) ([]stream.LeftOut, error) {
@@ -219,7 +219,7 @@ func (s *sampleGatherer) accumulateSample(ctx context.Context, plan Budget, usel
 	rows, whole := s.sampleSource.With(s.opt), s.fileBundle
 	e := &bundle{
 		columns: s.opt.Columns, positionCount: whole.positionCount, useless: useless, leftOut: slices.Concat(whole.leftOut, useless), table: whole.table, inputs: whole.inputs,
-		covered: whole.covered, options: whole.options, source: keptRows{rows, s.file}, plan: plan,
+		covered: whole.covered, options: whole.options, source: keptRowSource{rows, s.file}, plan: plan,
 		warnings: slices.Concat(whole.warnings, whole.gapWarnings(s.Stats)),
 	}
 	d := len(e.columns)

@@ -38,7 +38,7 @@ func (r *run) settleKeptRows(q ScanRequest) error {
 			r.Name, method.DefaultSample)
 	case !q.ProfileOnly:
 		return stream.Usagef("{sample-rows} goes with {profile-only}: rows are kept beside a profile, before {missing} acts on them; scan twice where Gram statistics are wanted too")
-	case isOverRows && r.original.Options["sample"] != nil: // in a plan it is for select
+	case isOverRows && r.original.Options["sample"] != nil: // an option in a plan is for select
 		return stream.Usagef("{sample} says how many rows select draws; a scan keeps {sample-rows} of them, from which select can draw fewer")
 	case r.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
@@ -55,7 +55,7 @@ func (r *run) settleKeptRows(q ScanRequest) error {
 }
 
 func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
-	g := p.g
+	g := p.gatherer
 	starts := slices.Clone(ds.Cuts())
 	slices.Sort(starts) // in a shard the end comes second
 	return new(rowsample.New(len(ds.Columns()), anchor.SamplerOptions{
@@ -67,7 +67,7 @@ func (p *pass) newKeptSample(ds *chunkio.Dataset) *rowsample.Sample {
 // hashBound is the bound on hashes under which a shard keeps rows for a sample of the whole. If rows may be
 // dropped, the number left in the whole is unknown, and there is no bound.
 func (p *pass) hashBound(ds *chunkio.Dataset) func(rows int) uint64 {
-	if shards := max(p.g.piece.count, p.g.shard.Of); shards < 2 || p.g.Where != "" || p.g.Weight != "" || p.opt.Missing == stream.MissingDropRow {
+	if shards := max(p.gatherer.piece.count, p.gatherer.shard.Of); shards < 2 || p.gatherer.Where != "" || p.gatherer.Weight != "" || p.opt.Missing == stream.MissingDropRow {
 		return noBound
 	}
 	return func(rows int) uint64 { return anchor.HashBound(rows, ds.Rows()) }

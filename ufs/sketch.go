@@ -122,7 +122,7 @@ func (r *run) planSketched(ds *chunkio.Dataset, shape method.Shape) (Budget, err
 func estimateRank(rows, m int) int { return rows - gram.SketchHeld(rows) + m }
 
 // planGraphSketched plans a graph method on an estimate of the Gram matrix. graph is the memory of the graph of
-// m anchors while it is gathered, placing that of placing them before. Sketches and graph become the estimate
+// m anchors while it is gathered, placing the memory of placing them before. Sketches and graph become the estimate
 // before the solver begins.
 func (r *run) planGraphSketched(ds *chunkio.Dataset, m int, graph, placing int64, cost method.Cost, solve bool) (Budget, error) {
 	d := len(ds.Columns())

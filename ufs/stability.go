@@ -85,7 +85,7 @@ func (g *gatherer) selectHalf(ctx context.Context, e *bundle, set []int, k int, 
 		return half{}, err
 	}
 	// Columns that are constant in the half are no features of it.
-	t.MinGain = 0 // as many as of the whole
+	t.MinGain = 0 // a half chooses as many features as the whole
 	if err := t.bindChoice(leftOut, false); err != nil {
 		return half{}, err
 	}

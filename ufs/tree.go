@@ -47,7 +47,7 @@ func Tree(ctx context.Context, q Request) (*FeatureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Sample = 0 // of a method's iterations
+	r.Sample = 0 // a sample is for a method's iterations
 	grouped, ok := r.Solver.(method.Grouped)
 	if !ok {
 		return nil, stream.Usagef("tree: method %s has no tree over features", r.Name)
