@@ -35,7 +35,7 @@ func (r *run) planGraph(ds *chunkio.Dataset, solve *method.Shape, rank int, outO
 	if rank > 0 {
 		anchors = anchor.LaterBytes(m, d, rank, f.Neighbors)
 	}
-	anchors += r.sampleBytes // it stays for another attempt
+	anchors += r.sampleBytes // the sample stays for another attempt
 	rows := int(min(int64(r.anchorSampleRows(m, d)), total))
 	placing, judging := r.placingBytes(m, d, rank, rows)
 	var cost method.Cost
@@ -104,7 +104,7 @@ func (r *run) placingBytes(m, d, rank, rows int) (placing, judging int64) {
 	f, points, sample := &r.Anchors, 8*int64(m)*int64(d), anchor.SamplerBytes(rows, d)
 	// While anchors are placed there are the sample and its rows as points.
 	placing = sample + 2*8*int64(rows)*int64(d)
-	if rank > 0 { // the rows themselves are the sample, and stay
+	if rank > 0 { // the factor's rows are the sample, and stay
 		if sample, placing = 0, 0; f.KMeans() {
 			placing = 8 * int64(rows) * int64(d)
 		}

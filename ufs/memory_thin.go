@@ -15,12 +15,12 @@ const (
 	// or its mean would be below a quarter of its deviation, so there may be 17; for words it is a tenth of
 	// that.
 	commonColumns = 4
-	// minThinColumns is the number of columns from which on that pays.
+	// minThinColumns is the number of columns from which storing a graph's anchors by their entries pays.
 	minThinColumns = 1024
-	// unfactoredColumns is the number of columns from which on sparse rows do not become a factor, which stores
-	// them in full: 64 times the bytes of 100 entries of 20. 20,000 × 100,000 are 16 GB so. Small matrices are
-	// exempt, as there are more reports with a factor, or with the matrix in full. Of 5,000 × 20,000 with 500
-	// entries a row greedy took 48 s of cpu with a factor, and 2.3 s without.
+	// unfactoredColumns is the number of columns from which sparse rows do not become a factor, which stores them
+	// in full: there a full row takes 64 times the bytes of 100 entries of 20 bytes, and 20,000 × 100,000 would
+	// take 16 GB. Small matrices are exempt, as there are more reports with a factor, or with the matrix in full.
+	// Of 5,000 × 20,000 with 500 entries a row greedy took 48 s of cpu with a factor, and 2.3 s without.
 	unfactoredColumns = 16_000
 	largeMatrixBytes  = 256 << 20
 )

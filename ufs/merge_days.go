@@ -88,7 +88,7 @@ func (m *merger) discountByAge(e *bundle, files int) error {
 }
 
 func (e *bundle) discount(gamma float64) error {
-	e.sample = nil // its rows would count as much as ever
+	e.sample = nil // its rows cannot be discounted
 	if err := e.moments.Discount(gamma); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (r *partsReader) next(ctx context.Context) (*sum, error) {
 	read := r.queue[0]
 	<-read.done
 	if short := (*stream.MemoryError)(nil); errors.As(read.err, &short) && read.limit < t.share {
-		// It is larger than those before it, so it is read again on its own.
+		// This state is larger than all before it, so it is read again on its own.
 		for r.abandonLast() {
 		}
 		if err := t.makeRoom(t.share); err != nil {
@@ -114,7 +114,7 @@ func (r *partsReader) expectedBytes() int64 {
 func (r *partsReader) readAhead(ctx context.Context) {
 	limit, spare := r.expectedBytes(), int64(0)
 	if statesAtOnce(r.tree.merger.kind) > 2 {
-		spare = r.largestState // of the sum that is copied while the next is added
+		spare = r.largestState // for the copy of a sum while the next state is added
 	}
 	for len(r.queue) < r.tree.merger.request.Threads && r.started < len(r.tree.merger.files) && r.tree.used+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.room {
 		r.startNext(ctx, limit)

@@ -79,8 +79,8 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		for _, w := range h.Warnings {
 			m.bookkeeping += int64(len(w)) + rangeBytes
 		}
-		// Small files are refused later, with the statistics. If files list very many columns, later files are
-		// like the first.
+		// A smaller excess is refused later, with the statistics. The estimate takes the files that were not read
+		// yet to be like the others.
 		if m.bookkeeping > max(m.request.Memory-programBytes, programBytes) {
 			need := programBytes + m.bookkeeping/int64(i+1)*int64(len(paths))
 			return &stream.MemoryError{What: "merging these files", Need: max(need, programBytes+m.bookkeeping), Limit: m.request.Memory}
@@ -130,7 +130,7 @@ func (m *merger) shareOrder(order []int) []int {
 	if n := len(m.files); n > 0 && order != nil && slices.Equal(m.files[n-1].order, order) {
 		return m.files[n-1].order
 	}
-	m.bookkeeping += 2 * 8 * int64(len(order)) // once more in settleColumns
+	m.bookkeeping += 2 * 8 * int64(len(order)) // settleColumns makes another of this length
 	return order
 }
 
