@@ -96,9 +96,9 @@ func TestSelectGoesOn(t *testing.T) {
 	}
 }
 
-// TestAutoCheckpoint: beside the output a run that is predicted to be long saves what it comes to. The same run goes
-// on from there, whatever is predicted then; another removes it, says so and begins anew; Forget takes the folder away.
-// A short run, one without a place for it and one that is told so make none.
+// TestAutoCheckpoint: a run that is predicted to be long saves its progress next to the output. The same run
+// resumes from there, whatever its new prediction; another run removes it, reports that and starts anew; Forget
+// removes the folder. A short run, a run without an output file and a run with NoCheckpoint make none.
 func TestAutoCheckpoint(t *testing.T) {
 	file := noiseFile(t, 4000, 30, 8)
 	folder := t.TempDir()
@@ -140,7 +140,7 @@ func TestAutoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestPredicted: the prediction grows with rows and passes, and a sparse table is no larger than what it holds.
+// TestPredicted: the prediction grows with rows and passes, and a sparse table counts as its entries only.
 func TestPredicted(t *testing.T) {
 	predicted := func(q Request) float64 {
 		r := must.Get(q.newSelectionRun(t.Context()))(t)

@@ -116,7 +116,7 @@ func answerOf(t *testing.T, s *stream.Selection) string {
 	return string(b)
 }
 
-// same wants equal texts, and shows where they part.
+// same wants equal texts, and shows the first difference.
 func same(t *testing.T, got, want string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
@@ -168,7 +168,7 @@ func TestColumnsCanBePermuted(t *testing.T) {
 	})
 }
 
-// What a method declares to hold beside its evidence bounds what it does hold.
+// The memory that a method declares in addition to its evidence bounds the memory that it holds.
 func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 	for _, shape := range [][2]int{{300, 400}, {3000, 60}, {1500, 240}} {
 		path := faces(shape[0], shape[1], 4).write(t)
@@ -192,8 +192,7 @@ func TestHeapStaysBelowDeclaredCost(t *testing.T) {
 	}
 }
 
-// heldBySelect runs the method alone and returns what it declared, and the peak of the
-// heap above what there was before.
+// heldBySelect runs the method alone and returns its declared memory, and the peak growth of the heap.
 func heldBySelect(t *testing.T, q Request) (declared, held int64) {
 	t.Helper()
 	r, err := q.newRun(t.Context())

@@ -84,7 +84,7 @@ func (c columns) twinOf(t *testing.T, name string, others []string) (weights []f
 	return w.RawVector().Data, constant, 1 - mat.Dot(&rest, &rest)/mat.Dot(y, y)
 }
 
-// plainJSON is a result without what differs from run to run.
+// plainJSON is a result without the values that differ from run to run.
 func plainJSON(t *testing.T, v any) string {
 	t.Helper()
 	var m map[string]any
@@ -270,7 +270,8 @@ func TestRedundancyFindsWhatIsPlanted(t *testing.T) {
 	}
 }
 
-// TestExplainWithoutData: what the selection says, the same with data and without, and how to get the rest.
+// TestExplainWithoutData: the selection's own record is the same with data and without, with advice how to get
+// the rest.
 func TestExplainWithoutData(t *testing.T) {
 	path := relatives(5).write(t)
 	s := selected(t, Request{Inputs: []string{path}, Method: "greedy", K: 4})

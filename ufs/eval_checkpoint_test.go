@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestEvalGoesOn: wherever eval is broken off while it selects again, the same request goes on behind
-// the selections that are finished, and says the same to the last bit as one that was not broken off.
+// TestEvalGoesOn: wherever eval is interrupted while it selects again, the same request resumes after the
+// finished selections, and its result equals an uninterrupted one to the last bit.
 func TestEvalGoesOn(t *testing.T) {
 	path := sensors(t)
 	var selections []NamedSelection
@@ -65,8 +65,8 @@ func TestEvalGoesOn(t *testing.T) {
 	}
 }
 
-// TestEvalCheckpointRefuses: what was selected from other files, or for other selections, is refused by
-// name, and so is the work of a run that is under way.
+// TestEvalCheckpointRefuses: a checkpoint of other files or other selections is refused by name, and so is the
+// checkpoint of an active run.
 func TestEvalCheckpointRefuses(t *testing.T) {
 	path := sensors(t)
 	s := selected(t, Request{Inputs: []string{path}, Method: "variance", K: 3})

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/must"
 )
 
-// TestFootersMakeRoom: where the rows are not read again, nothing holds the input while the method works on what
-// was gathered of it: what is planned for that does not count the footers.
+// TestFootersMakeRoom: if the rows are not read again, nothing holds the input while the method works on the
+// gathered statistics: its planned memory does not count the footers.
 func TestFootersMakeRoom(t *testing.T) {
 	r := must.Get(Request{Inputs: []string{noiseFile(t, 60, 20, 3)}, Method: "greedy", K: 2, Threads: 1}.newRun(t.Context()))(t)
 	end := must.Get(r.applyLimits(t.Context()))(t)

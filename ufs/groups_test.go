@@ -48,8 +48,8 @@ func groupFiles(t *testing.T) (inJSON, inCSV string) {
 	return textFile(t, "g.json", "{"+text[2:]+"}"), textFile(t, "g.csv", lines)
 }
 
-// TestGroupsAreWhole: whatever says the groups, every method that can chooses the same ones, whole, with
-// what is kept and without what is forbidden, and within the budget; the record repeats it without the files.
+// TestGroupsAreWhole: however groups are given, every method that can chooses the same ones, whole, with the
+// kept and without the forbidden ones, and within the budget; the record repeats the choice without the files.
 func TestGroupsAreWhole(t *testing.T) {
 	path := sensors(t)
 	inJSON, inCSV := groupFiles(t)
@@ -124,7 +124,7 @@ func positionOf(s *stream.Selection, name string) stream.Position {
 	return s.Columns[slices.IndexFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Name == name })].Column
 }
 
-// checkGroups finds fault with what is no selection of whole sensors without s5 at these costs.
+// checkGroups fails unless s selects whole sensors without s5 at these costs.
 func checkGroups(t *testing.T, s *stream.Selection, cost map[string]float64, budget float64) {
 	t.Helper()
 	sum := 0.0
@@ -159,8 +159,8 @@ func TestGroupsFromStats(t *testing.T) {
 	}
 }
 
-// TestGroupsAutoK: greedy takes as many groups as explain what the recommended number of features does, and
-// a ranking as many as have that number. What is said of the others is of the groups that were taken.
+// TestGroupsAutoK: greedy takes as many groups as explain the share of the recommended number of features, and
+// a ranking as many as have that number. Reports on the other features refer to the chosen groups.
 func TestGroupsAutoK(t *testing.T) {
 	for _, name := range []string{"greedy", "laplacian"} {
 		s := selected(t, Request{Inputs: []string{sensors(t)}, Method: name, Groups: "prefix:.", AutoK: true})
@@ -209,7 +209,7 @@ func TestGroupsOfOne(t *testing.T) {
 	})
 }
 
-// TestGroupMost: of each group so many are chosen at most, and those of none as they come.
+// TestGroupMost: at most GroupMost features are chosen from each group, and any number outside the groups.
 func TestGroupMost(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -235,7 +235,7 @@ func TestGroupMost(t *testing.T) {
 	})
 }
 
-// TestForbidden: what is forbidden is not chosen, and is explained.
+// TestForbidden: a forbidden feature is not chosen, and is explained.
 func TestForbidden(t *testing.T) {
 	path := sensors(t)
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
@@ -269,7 +269,7 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// TestChoiceRefusals: what cannot be met is said, by name, before anything is read.
+// TestChoiceRefusals: constraints that cannot be met are refused by name before anything is read.
 func TestChoiceRefusals(t *testing.T) {
 	path := sensors(t)
 	for _, c := range []struct {

@@ -25,8 +25,8 @@ func shardsOfFile(t *testing.T, path string, from method.From) *bundle {
 	return must.Get(readStats(file, from, gram.Options{Limit: 1 << 30}, must.Get(hashShardCount(file))(t)))(t)
 }
 
-// TestHashedForm: the binary form comes back bit for bit, is refused for another number of
-// shards, and never makes reading panic where it is cut short.
+// TestHashedForm: the binary form comes back bit for bit, is refused for another number of shards, and never
+// makes reading panic if it is cut short.
 func TestHashedForm(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	for name, from := range map[string]method.From{"greedy": method.FromGram, "graphgreedy": method.FromGraph} {
@@ -53,8 +53,8 @@ func TestHashedForm(t *testing.T) {
 	}
 }
 
-// TestHashedLost: a file that an earlier version merged records hash shards and has none. It is
-// still there to select from, and with it a merged whole has none either, and says so.
+// TestHashedLost: a file that an earlier version merged records hash shards and has none. It can still be
+// selected from; a whole merged with it has none either, and warns about that.
 func TestHashedLost(t *testing.T) {
 	dir := t.TempDir()
 	var files []string

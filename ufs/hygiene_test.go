@@ -32,9 +32,9 @@ func quick(name string) method.Settings {
 	return nil
 }
 
-// customerLake writes a table of customers into Hive folders, as people have them: identifiers, times, a
-// copy, columns that are mostly null or null but for one value, and one that tells the label. Only plain
-// columns are good features.
+// customerLake writes a realistic table of customers into Hive folders: identifiers, times, a copy, columns
+// that are mostly null or null except for one value, and one that determines the label. Only plain columns are
+// good features.
 func customerLake(t *testing.T) (folder string, suspects map[string]string, plain []string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(18, 2))
@@ -186,8 +186,8 @@ func TestAutoExcludeIsExcludeByName(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfShards: merged parts of a plan, and of files scanned each on its own, tell what one read tells,
-// and leave the same out.
+// TestSuspectsOfShards: merged parts of a plan, and of files scanned separately, report the same suspects as
+// one read, and leave the same columns out.
 func TestSuspectsOfShards(t *testing.T) {
 	folder, suspects, _ := customerLake(t)
 	q := ufs.Request{Inputs: []string{folder}, Label: "churn", Missing: "mean"}
@@ -220,7 +220,7 @@ func TestSuspectsOfShards(t *testing.T) {
 	}
 }
 
-// TestMaxMissing leaves out what has more holes, and nothing else.
+// TestMaxMissing leaves out exactly the columns with more missing values.
 func TestMaxMissing(t *testing.T) {
 	folder, suspects, _ := customerLake(t)
 	for _, c := range []struct {
@@ -256,8 +256,8 @@ func TestMaxMissing(t *testing.T) {
 	}
 }
 
-// TestExplainLeavesOutWhatTheSelectionDid: what the selection left out by itself is no neighbour and no part of a
-// combination, and is named with its reason, from the data and from statistics, which hold it.
+// TestExplainLeavesOutWhatTheSelectionDid: a column that the selection left out by itself is no neighbour and
+// no part of a combination, and is named with its reason, from the data and from statistics, which hold it.
 func TestExplainLeavesOutWhatTheSelectionDid(t *testing.T) {
 	folder, suspects, plain := customerLake(t)
 	q := ufs.Request{Inputs: []string{folder}, Missing: "mean", Label: "churn", Method: "greedy", K: 4}

@@ -21,8 +21,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestLimitIsBesideWhatTheCallerHolds: a run has the memory that it was given also in a process that holds
-// as much already; what the caller has dropped before is not counted, and its own limit comes back.
+// TestLimitIsBesideWhatTheCallerHolds: a run has its memory limit also in a process that already holds as much;
+// garbage of the caller is not counted, and the caller's own limit comes back.
 func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	const ballast, memory, peak = 96 << 20, 128 << 20, 60 << 20
 	limits := func() (request, plan int64) {
@@ -67,8 +67,8 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	}
 }
 
-// TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to
-// find out what else it needs, and the refusal says that it is a lower bound.
+// TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to find
+// its other needs, and the refusal calls its figure a lower bound.
 func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 	const elements = 3_000_000
 	list := arrow.FixedSizeListOf(elements, arrow.PrimitiveTypes.Float32)
@@ -93,8 +93,8 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 			t.Errorf("in %d bytes: %d were allocated", limit, took)
 		}
 	}
-	// With as much the columns are named, and the plan tells what the run needs: within the limit without
-	// collecting anything.
+	// With as much memory the columns are named, and the plan gives the need of the run: within the limit
+	// without a collection.
 	named := int64(programBytes + 200*elements)
 	for what, q := range map[string]Request{
 		"plain":      {Method: "variance"},
@@ -169,7 +169,7 @@ func TestWideFilesKeepWithinTheLimit(t *testing.T) {
 	}
 }
 
-// allocated is what a function allocates, in bytes, garbage too.
+// allocated is the number of bytes that a function allocates, including garbage.
 func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -46,9 +46,8 @@ func TestMergeLeavesOutWhatAnyFileDoes(t *testing.T) {
 	}
 }
 
-// TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do not fit,
-// with a limit that is enough; and
-// before anything is added up, where no header can hold them.
+// TestMergeOfManyNames: files that each leave out many columns of their own are refused as soon as the names do
+// not fit, with a limit that suffices; and before anything is added up, if no header can hold them.
 func TestMergeOfManyNames(t *testing.T) {
 	dir := t.TempDir()
 	makeParts(t, dir, 12, 3)

@@ -42,9 +42,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestGraphMemoryIsNotOfRows: what is planned and kept grows with anchors and features,
-// never with the rows, once there are enough for all anchors; and no result depends on
-// the limit.
+// TestGraphMemoryIsNotOfRows: planned and kept memory grows with anchors and features, never with the rows,
+// once there are enough for all anchors; and no result depends on the limit.
 func TestGraphMemoryIsNotOfRows(t *testing.T) {
 	for _, drawn := range []string{"random", "kmeans"} {
 		var rows [2]int
@@ -81,7 +80,7 @@ func (rising) Select(_ context.Context, e *method.Evidence) (*method.Ranking, er
 	return r, nil
 }
 
-// TestObjectiveThatRose: the selection is there, and says not to trust it.
+// TestObjectiveThatRose: the selection is returned, with a warning not to trust it.
 func TestObjectiveThatRose(t *testing.T) {
 	spec := method.Spec{Name: "rising", From: method.FromProfile, Takes: method.Takes{Iterates: true}, New: func() method.Method { return rising{} }}
 	s, err := Select(t.Context(), Request{Inputs: []string{plant(t, 200)}, Method: "rising", Methods: []method.Spec{spec}, K: 2})

@@ -13,9 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Shards of a plan that keep rows select together as the data does, merged at once or by two
-// levels; what the plan says of missing values holds; a part with another number of rows is not
-// taken for the one that is asked for.
+// Merged shards of a plan that keep rows give the selection of the data, merged at once or in two levels; the
+// plan's missing policy holds; a part with another number of kept rows is not reused.
 func TestKeptRowsOfAPlan(t *testing.T) {
 	dir := t.TempDir()
 	table := faces(2100, 24, 21).holes(200)
@@ -127,8 +126,8 @@ func TestKeptRowsMergeInLittleMemory(t *testing.T) {
 	}
 }
 
-// Anchors of shards come from rows that shards kept with one bound: the profile of all of them
-// has the rows of a scan of the whole, and that of some says what is missing.
+// Anchors of shards come from rows that shards kept under one bound: the merged profile of all has the rows of
+// a scan of the whole, and a profile of some shards names the missing ones.
 func TestAnchorsOfBoundedShards(t *testing.T) {
 	path, dir := faces(4000, 8, 23).write(t), t.TempDir()
 	profile := func(name, shard string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// refused wants a usage error that says all of it.
+// refused wants a usage error that contains all of these texts.
 func refused(t *testing.T, what string, err error, says ...string) {
 	t.Helper()
 	if !errors.As(err, new(*stream.UsageError)) {
@@ -26,7 +26,7 @@ func refused(t *testing.T, what string, err error, says ...string) {
 	}
 }
 
-// A scan keeps rows of what a sample can be kept of, and says else what to do.
+// A scan keeps rows if the request allows a sample, and else gives the remedy.
 func TestScanRefusesToKeepRows(t *testing.T) {
 	path := faces(200, 8, 1).write(t)
 	out := filepath.Join(t.TempDir(), "rows.ufs")
@@ -55,7 +55,7 @@ func TestScanRefusesToKeepRows(t *testing.T) {
 	}
 }
 
-// Select draws from kept rows what they have, and says else both numbers and the remedy.
+// Select draws at most the kept rows, and else names both numbers and the remedy.
 func TestSelectRefusesRowsThatAreNotThere(t *testing.T) {
 	table := faces(600, 8, 2)
 	path := table.write(t)
@@ -124,8 +124,8 @@ func TestRowsOfSomeShards(t *testing.T) {
 	refused(t, "a sample of the whole", err, "some shards", "merge all shards")
 }
 
-// Rows of inputs that were scanned apart add up to a sample, whatever the order; the file says
-// that it is another one.
+// Rows of inputs that were scanned separately add up to a sample, whatever the order; the file warns that it is
+// another sample.
 func TestRowsOfInputsScannedApart(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -156,8 +156,7 @@ func TestRowsOfInputsScannedApart(t *testing.T) {
 	same(t, answers[1], answers[0])
 }
 
-// A missing value under the policy that allows none is an error with its place, also where only
-// the kept rows say so.
+// A missing value under the policy that allows none is an error with its place, also if only kept rows show it.
 func TestMissingValuesOfKeptRows(t *testing.T) {
 	all := keptBy(t, Request{Inputs: []string{faces(300, 24, 5).holes(50).write(t)}, Method: "eufs", Missing: missingError}, 200, 2, 1)
 	_, err := Select(t.Context(), Request{Stats: all, Method: "eufs", K: 3})
@@ -167,7 +166,7 @@ func TestMissingValuesOfKeptRows(t *testing.T) {
 	}
 }
 
-// A part that is damaged where the rows are is an error, before anything is selected.
+// A part whose rows are damaged is an error, before anything is selected.
 func TestDamagedRows(t *testing.T) {
 	all := keptBy(t, Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs"}, 200, 1, 1)
 	b, err := os.ReadFile(all)
@@ -183,7 +182,7 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// The header tells of the rows.
+// The header records the settings of the kept rows.
 func TestKeptRowsAreRecorded(t *testing.T) {
 	q := Request{Inputs: []string{faces(300, 8, 5).write(t)}, Method: "eufs", Missing: "mean", Seed: 4} // not the policy that a profile has
 	all := keptBy(t, q, 200, 2, 1)

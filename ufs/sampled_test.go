@@ -26,8 +26,8 @@ func overRows() (specs []method.Spec) {
 	return specs
 }
 
-// keptBy scans q's input into so many parts, merges them in an order that the seed shuffles,
-// and returns the merged file.
+// keptBy scans q's input in this many shards, merges them in an order that the seed shuffles, and returns the
+// merged file.
 func keptBy(t *testing.T, q Request, rows int64, shards int, seed uint64) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,8 +51,8 @@ func keptBy(t *testing.T, q Request, rows int64, shards int, seed uint64) string
 	return all
 }
 
-// chosen is the answer of q without what tells where the rows came from: the number of passes,
-// the order of columns left out, and warnings.
+// chosen is the answer of q without the fields that depend on the source of the rows: the number of passes, the
+// order of columns left out, and warnings.
 func chosen(t *testing.T, q Request) string {
 	t.Helper()
 	s := selected(t, q)
@@ -62,8 +62,8 @@ func chosen(t *testing.T, q Request) string {
 	return answerOf(t, s)
 }
 
-// holes is c with nulls in a quarter of its columns, in some rows, and a column that is constant
-// where it is not null.
+// holes is c with nulls in a quarter of its columns, in some rows, and a column that is constant except for
+// nulls.
 func (c columns) holes(every int) columns {
 	d := tableOf(c.Names, slices.Clone(c.Cols))
 	for j := range d.Cols {
@@ -149,8 +149,8 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 	}
 }
 
-// Blocks end where they do in the table, so that sums are rounded alike: row groups of several
-// blocks, of which columns left out change the height.
+// Blocks end at the same rows as in the table, so that sums are rounded alike: row groups have several blocks,
+// whose height changes with the columns left out.
 func TestKeptRowsAreCutIntoTheTablesBlocks(t *testing.T) {
 	table := faces(3000, 1100, 12).holes(1000) // blocks of 1024 rows, without most columns of 2048
 	path := filepath.Join(t.TempDir(), "table.parquet")

@@ -23,7 +23,7 @@ func environment(text string) func(string) (string, bool) {
 	}
 }
 
-// slurm is what Slurm sets in an element of an array.
+// slurm is the environment of an element of a Slurm array.
 func slurm(id, least, most, count, step int) string {
 	return fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d SLURM_ARRAY_TASK_MIN=%d SLURM_ARRAY_TASK_MAX=%d SLURM_ARRAY_TASK_COUNT=%d SLURM_ARRAY_TASK_STEP=%d", id, least, most, count, step)
 }
@@ -39,7 +39,7 @@ func TestShardOf(t *testing.T) {
 		want              shard
 		says              string // of an error; empty for none
 	}{
-		// By hand: the environment tells nothing.
+		// By hand: the environment is ignored.
 		{"", kubernetes + aws, shard{}, ""},
 		{"2/8", kubernetes + aws, shard{2, 8}, ""},
 		{"0/8", "", shard{}, "1 <= I <= N"},
@@ -144,7 +144,7 @@ func TestShardOfCoversAll(t *testing.T) {
 	}
 }
 
-// The environment is looked at only where it is asked for.
+// The environment is only read for auto.
 func TestShardOfLooksOnlyWhenAsked(t *testing.T) {
 	for _, text := range []string{"", "1/2", "x", "3/2", "autos"} {
 		_, _ = readShard(text, func(name string) (string, bool) {

@@ -16,7 +16,8 @@ import (
 // twoOfAName is a text with two columns a, beside A and b.
 const twoOfAName = "a,b,a,A\n1,2,x,3\n4,5,y,7\n6,9,,1\n"
 
-// TestStatsOfSharedNames: a statistics file says of names that several columns of its input have what the input says.
+// TestStatsOfSharedNames: names shared by several columns of the input give the same errors from a statistics
+// file as from the input.
 func TestStatsOfSharedNames(t *testing.T) {
 	input, stats := textFile(t, "two.csv", twoOfAName), filepath.Join(t.TempDir(), "two.ufs")
 	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Inputs: []string{input}, Output: stats}}))(t)
@@ -65,8 +66,8 @@ func TestStatsOfSharedNames(t *testing.T) {
 	}
 }
 
-// TestStatsRestrictedAsTheInput: what the options say of columns that are no features, and of names that tell of no
-// feature, is the same of statistics as of their input.
+// TestStatsRestrictedAsTheInput: options about columns that are no features, and names of no feature, have the
+// same effect on statistics as on their input.
 func TestStatsRestrictedAsTheInput(t *testing.T) {
 	for _, c := range []struct {
 		table    string
@@ -132,7 +133,8 @@ func TestStatsAreWithoutWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-// TestExplainSharedNames: what a selection records is no option that was given, and the error is of the input.
+// TestExplainSharedNames: an option recorded in a selection was not given by the user, and the error is about
+// the input.
 func TestExplainSharedNames(t *testing.T) {
 	other, two := textFile(t, "one.csv", "a,b,A\n1,2,3\n4,5,7\n6,9,1\n"), textFile(t, "two.csv", twoOfAName)
 	for _, q := range []Request{{Columns: []string{"a", "b"}, K: 1}, {Label: "a", K: 1}, {Where: "a > 0", K: 1}} {

@@ -120,7 +120,7 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 	}
 }
 
-// Where all else is too large, the refusal tells what an estimate would need, and that it is enough.
+// If everything else is too large, the refusal names the need of an estimate, and that limit suffices.
 func TestRefusalNamesTheSketch(t *testing.T) {
 	path := faces(2500, 2500, 3).write(t)
 	q := Request{Inputs: []string{path}, Method: "sfufs", K: 3, Memory: 1, Options: method.Settings{"anchors": 20}}
@@ -141,7 +141,7 @@ func TestRefusalNamesTheSketch(t *testing.T) {
 	}
 }
 
-// A method on an estimate holds what it declares.
+// A method on an estimate stays within its declared memory.
 func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 	path := faces(3000, 400, 4).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {
@@ -157,8 +157,8 @@ func TestHeapStaysBelowDeclaredCostOfSketches(t *testing.T) {
 	})
 }
 
-// A choice by a sketch explains nearly what the exact one does, for all methods on the graph: of 40 features of low
-// rank and noise, 8 chosen by 192 rows leave at most a fiftieth more of the sum of squares.
+// A choice by a sketch explains nearly as much as the exact one, for all methods on the graph: of 40 features
+// of low rank and noise, 8 chosen by 192 rows leave at most a fiftieth more of the sum of squares.
 func TestSketchedChoicesExplainAsMuch(t *testing.T) {
 	path := faces(3000, 40, 11).write(t)
 	eachOnGraph(t, func(t *testing.T, _ method.Spec, q Request) {

@@ -72,8 +72,8 @@ func TestSketchesOfShardsAddUp(t *testing.T) {
 	}
 }
 
-// mergedInAnyOrder merges the parts in so many orders, the last in as little memory as works. Each time the
-// sketches in the file are to be those wanted, and from to select from it what was selected before.
+// mergedInAnyOrder merges the parts in tries different orders, the last in as little memory as works. Each time
+// the sketches must equal those wanted, and selecting from them must repeat the earlier selection.
 func mergedInAnyOrder(t *testing.T, tries int, parts []string, sketches func(t *testing.T, path string) string, want string, from Request, before *stream.Selection) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, 1))

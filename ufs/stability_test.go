@@ -21,8 +21,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// someRows is the rows of a source at some positions, without values at every holes-th entry of its
-// columns but the first, and with the weights 1, 2, 3, 1, … in a last column where weighed is set.
+// someRows is a source's rows at some positions, without values at every holes-th entry of its columns except
+// the first, and with the weights 1, 2, 3, 1, … in a last column if weighed is set.
 type someRows struct {
 	stream.Source
 	at      func(position int64) bool
@@ -248,7 +248,7 @@ func TestStabilityOfGraphFile(t *testing.T) {
 	sameButRounding(t, "greedy", selected(t, Request{Stats: stats, Method: "greedy", K: 4, Stability: 4}), want)
 }
 
-// stopping is a context that ends when it was asked so many times whether it has.
+// stopping is a context that ends after its error was queried left times.
 type stopping struct {
 	context.Context
 	cancel context.CancelFunc
@@ -325,7 +325,7 @@ func TestStabilityMemory(t *testing.T) {
 	}
 }
 
-// TestStabilityRefused: what cannot be is refused with the remedy.
+// TestStabilityRefused: requests that cannot be served are refused with the remedy.
 func TestStabilityRefused(t *testing.T) {
 	path := stored(t, someRows{at: everyRow})
 	dir := t.TempDir()

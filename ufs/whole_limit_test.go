@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// TestWholeLimitKeepsOtherErrors: what could not be removed is told beside the limit, which is the whole one.
+// TestWholeLimitKeepsOtherErrors: an error of removing a file is kept next to the memory error, which is
+// restated.
 func TestWholeLimitKeepsOtherErrors(t *testing.T) {
 	left := errors.New("two files are left")
 	short := &stream.MemoryError{What: "copying", Need: 2 << 20, Limit: 1 << 20}
