@@ -115,10 +115,10 @@ func TestEndsOfParts(t *testing.T) {
 			}
 		}
 	}
-	far := &table{label: make([]float64, firstEnds+400_000)}
+	far := &table{label: make([]float64, firstEndRows+400_000)}
 	far.add("x", func(i int) float64 { return float64(i) })
 	f := far.gather(t, 0, len(far.label), 5000).facts
-	if seen := f.ends[0].seen; seen < firstEnds+500 || seen > firstEnds+3_300 { // of 3,125 runs one in 256 is 12.2, within 4 standard deviations of 3.5
-		t.Errorf("%d rows are looked at, want about %d", seen, firstEnds+1_560)
+	if seen := f.ends[0].seen; seen < firstEndRows+500 || seen > firstEndRows+3_300 { // of 3,125 runs one in 256 is 12.2, within 4 standard deviations of 3.5
+		t.Errorf("%d rows are looked at, want about %d", seen, firstEndRows+1_560)
 	}
 }

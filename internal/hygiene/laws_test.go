@@ -190,10 +190,10 @@ func TestLabelIsThatOfTheRows(t *testing.T) {
 			}
 			eta := 1 - within/c.spread(c.xx, c.x, c.x)*(c.n-1)/(c.n-found)
 			r := c.spread(c.xy, c.x, c.y) / math.Sqrt(c.spread(c.xx, c.x, c.x)*c.spread(c.yy, c.y, c.y))
-			got := g.facts.label.tells(j)
-			want := eta >= leak
+			got := g.facts.label.describeLeak(j)
+			want := eta >= leakShare
 			if classes > mostClasses {
-				want = r*r >= leak
+				want = r*r >= leakShare
 			}
 			// Few rows of a class, and ranges apart, are other tests'.
 			if apart := got == "thresholds tell its classes apart"; !apart && c.n >= leastOfClass*found && want != (got != "") {
