@@ -17,7 +17,7 @@ func BenchmarkMCFS(b *testing.B) {
 			b.Run(fmt.Sprintf("m=%d/d=%d/k=%d", m, g.D, k), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := MCFS(g, MCFSOptions{K: k}); err != nil {
-						b.Fatal(err)
+						b.Fatalf("MCFS of m = %d, k = %d: %v", m, k, err)
 					}
 				}
 			})

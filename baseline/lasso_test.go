@@ -253,7 +253,7 @@ func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
 		if l := path(gram.Full(g, len(b)), b, 4); !l.settled || nonzero(l.beta()) != 0 {
-			t.Errorf("%s: %v", name, l.beta())
+			t.Errorf("path of %s: settled %v with coefficients %v, want a settled path of zeros", name, l.settled, l.beta())
 		}
 	}
 	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.settled || nonzero(l.beta()) != 0 {

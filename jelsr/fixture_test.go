@@ -30,7 +30,7 @@ func TestFixtureJELSR(t *testing.T) {
 		// With half the Laplacian and half β the objective is half of theirs, at the same W.
 		r := must.Get(Select(t.Context(), lazy(f.X, f.W), Options{Alpha: f.Alpha, Beta: f.Beta / 2, Clusters: f.M, Iterations: f.T, Threads: 2}))(t)
 		if r.Rose != nil {
-			t.Fatalf("%s: %+v", name, *r.Rose)
+			t.Fatalf("%s: the objective rose: %+v", name, *r.Rose)
 		}
 		for i, v := range f.Objective {
 			if !(math.Abs(2*r.Objective[i]-v) <= 1e-9*math.Abs(v)) {

@@ -74,7 +74,7 @@ func TestCost(t *testing.T) {
 			opt.Method = NDFS
 		}
 		if cost.Bytes != Bytes(40, 30, 0, opt) || cost.Iterations != 7 {
-			t.Errorf("%s: %+v", name, cost)
+			t.Errorf("%s: cost %+v, want %d bytes and 7 iterations", name, cost, Bytes(40, 30, 0, opt))
 		}
 	}
 }

@@ -318,7 +318,7 @@ func TestEdges(t *testing.T) {
 	for _, c := range [][2]int{{2, 1}, {3, 30}, {11, 2}} {
 		r := run(t, blobs(c[0], c[1], 6), Options{})
 		if len(r.Order) != c[1] || r.Rose != nil {
-			t.Errorf("%v: %+v", c, r)
+			t.Errorf("%d rows of %d features: got %+v, want all %d features ranked and no rise", c[0], c[1], r, c[1])
 		}
 		for _, v := range r.Scores {
 			if !(v >= 0 && v < 1e9) {

@@ -335,7 +335,7 @@ func TestEdges(t *testing.T) {
 		}
 		r := run(t, rowstest.Graph(x, z), Options{Clusters: 30})
 		if len(r.Order) != c[2] || r.Rose != nil || r.Clusters > c[1] || !strings.HasPrefix(r.Warnings[0], "30 clusters of ") {
-			t.Errorf("%v: %+v", c, r)
+			t.Errorf("rows, anchors and features %v: got %+v, want all features ranked, at most %d clusters, a warning about them and no rise", c, r, c[1])
 		}
 		for _, v := range r.Scores {
 			if !(v >= 0 && v < 1e6) {

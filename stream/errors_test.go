@@ -29,7 +29,7 @@ func TestTemporary(t *testing.T) {
 		{fmt.Errorf("as text only: %v", busy), false}, //nolint:errorlint // that is what is looked at
 	} {
 		if Temporary(c.err) != c.want {
-			t.Errorf("%v: %v", c.err, !c.want)
+			t.Errorf("Temporary(%v) = %v, want %v", c.err, !c.want, c.want)
 		}
 	}
 }

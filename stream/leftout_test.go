@@ -31,7 +31,7 @@ func TestBySeverity(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if a, b := severity("textile weights"), severity("date"); a != restOfReasons || b <= restOfReasons {
+	if a, b := severityRank("textile weights"), severityRank("date"); a != otherSeverity || b <= otherSeverity {
 		t.Errorf("severities %d and %d", a, b)
 	}
 	warnings := []string{"few rows", "2 columns are copies: a (of b)", "1 column nearly determines the label y: c", "text"}

@@ -21,11 +21,11 @@ func FuzzSelection(f *testing.F) {
 		}
 		var once, twice bytes.Buffer
 		if err := s.Encode(&once); err != nil {
-			t.Fatal(err)
+			t.Fatalf("encoding the decoded selection: %v", err)
 		}
 		again, err := DecodeSelection(bytes.NewReader(once.Bytes()))
 		if err != nil {
-			t.Fatalf("%v: %s", err, once.Bytes())
+			t.Fatalf("decoding the encoded selection again: %v: %s", err, once.Bytes())
 		}
 		if err := again.Encode(&twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Errorf("%v: written as %s, then as %s", err, once.Bytes(), twice.Bytes())

@@ -283,7 +283,7 @@ func TestClustersStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := factors(1, 50, []int{5}, 0.3, 3).matrix(1).Clusters(ctx, ClusterOptions{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("clusters with a cancelled context: got error %v, want %v", err, context.Canceled)
 	}
 }
 

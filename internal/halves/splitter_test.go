@@ -224,7 +224,7 @@ func BenchmarkSplit(b *testing.B) {
 			b.SetBytes(int64(8 * c.Rows * d))
 			for b.Loop() {
 				if err := s.Add(c); err != nil {
-					b.Fatal(err)
+					b.Fatalf("splitting a chunk: %v", err)
 				}
 			}
 		})

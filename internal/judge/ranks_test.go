@@ -113,7 +113,7 @@ func TestRanksAreLawful(t *testing.T) {
 	}
 	for _, few := range [][][]float64{nil, {{1, 2}}, {{1}, {2}}} {
 		if x := Friedman(few); !math.IsNaN(x.Chi) || !math.IsNaN(x.Critical) || x.Alike() != nil {
-			t.Errorf("%v: %+v", few, x)
+			t.Errorf("Friedman(%v) = %+v, want no statistic, as there is too little to rank", few, x)
 		}
 	}
 	same := Friedman([][]float64{{3, 2, 1}, {3, 2, 1}, {3, 2, 1}})

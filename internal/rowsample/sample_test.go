@@ -230,7 +230,7 @@ func TestPasses(t *testing.T) {
 	var bad *stream.DataError
 	for _, err := range of(t, wordstest.Bytes(t, tab.sample(t, 4))).With(options).Chunks(t.Context(), stream.Range{}) {
 		if err != nil && (!errors.As(err, &bad) || !errors.Is(err, stream.ErrMissing)) {
-			t.Error(err)
+			t.Errorf("reading a sample with a missing value: got error %v, want a DataError that wraps ErrMissing", err)
 		}
 	}
 	if bad == nil || bad.Row != 3 || bad.Column != "b" || bad.Path != "kept.ufs" {

@@ -17,7 +17,7 @@ const page = "../../docs/scale.md"
 func TestPage(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the page: %v", err)
 	}
 	text := string(b)
 	for name, block := range map[string]string{"rates": ratesTable(), "machines": machinesTables(), "measured": measuredTable()} {
@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	if text != string(b) && os.Getenv("UFS_UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the project
-			t.Fatal(err)
+			t.Fatalf("writing the page: %v", err)
 		}
 	}
 }
@@ -43,11 +43,11 @@ func TestPage(t *testing.T) {
 func TestPageHasAllFormulas(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the package comment: %v", err)
 	}
 	shown, err := os.ReadFile(page)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reading the page: %v", err)
 	}
 	formulas := 0
 	for _, line := range strings.Split(string(doc), "\n") {

@@ -89,7 +89,7 @@ func TestWriter(t *testing.T) {
 		w := NewWriter(&b)
 		for rest := text; rest != ""; rest = rest[min(size, len(rest)):] {
 			if n, err := w.Write([]byte(rest[:min(size, len(rest))])); err != nil || n != min(size, len(rest)) {
-				t.Fatalf("%d, %v", n, err)
+				t.Fatalf("writing %d bytes: wrote %d, %v", min(size, len(rest)), n, err)
 			}
 		}
 		if b.String() != Lines(text) {
