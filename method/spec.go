@@ -27,7 +27,7 @@ type Takes struct {
 	// WhyNotVariance explains why a method that keeps features takes no share; may be empty.
 	WhyNotVariance stream.Text
 	Weight         bool // weighted rows
-	Forbid         bool // features that must not be chosen, if neither Choice nor Turns is set
+	Forbid         bool // features that must not be chosen, for a method with Turns; the others always allow them
 	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For other methods groups get
 	// the scores of their features.
 	Choice bool

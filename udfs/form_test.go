@@ -22,8 +22,8 @@ func TestFormsRankAlike(t *testing.T) {
 				o.Threads = threads
 				o = o.WithDefaults(int64(n), d)
 				x := kernel.RowMajor(slices.Concat(clusters(n, d, 4)...), n, d, d)
-				f := must.Get(newForm(t.Context(), kernel.NewTeam(threads), x, o, wide))(t)
-				return must.Get(newSolver(f, d, o.Clusters, o.Gamma).run(t.Context(), o))(t)
+				f := must.Get(newScatterForm(t.Context(), kernel.NewTeam(threads), x, o, wide))(t)
+				return must.Get(newSolver(f, d, o.Clusters, o.Gamma).runUpdates(t.Context(), o))(t)
 			}
 			name := fmt.Sprintf("%v %+v", shape, opt)
 			want, got := solve(false, 2), solve(true, 2)
