@@ -351,7 +351,7 @@ func TestAlignCopies(t *testing.T) {
 		columns[i].Name = string(rune('a' + i))
 	}
 	said := ""
-	for _, w := range append(k.Warnings, got.warnings(columns)...) {
+	for _, w := range append(k.Warnings, got.warningTexts(columns)...) {
 		said += w.String() + "\n"
 	}
 	if !strings.Contains(said, "b has the score of 1 more, the first being i") || !strings.Contains(said, "multiples of others selected before: 3;") {

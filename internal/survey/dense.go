@@ -9,12 +9,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/spectral"
 )
 
-// mostJudged anchors are judged, and weigh the columns of the graph of all of them. Eigenvectors take most of the time, and those
-// of the data and of the surrogates as many anchors as the last graph has would take three quarters of it.
+// mostJudged anchors are used for the tests, and for the weights of the columns in the graph of all anchors.
+// Eigenvectors take most of the time, and graphs of data and surrogates with all anchors would take three quarters of
+// it.
 const mostJudged = 1000
 
-// surveyDense surveys rows of numbers.
-func (l *look) surveyDense(ctx context.Context) error {
+// surveyDense surveys dense rows.
+func (l *surveyRun) surveyDense(ctx context.Context) error {
 	all := l.m
 	l.m = min(all, mostJudged)
 	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
@@ -22,7 +23,7 @@ func (l *look) surveyDense(ctx context.Context) error {
 	kept := l.leaveNoiseOut(deviations)
 	x, d := l.scaledPoints(kept), len(kept)
 	if d == 0 {
-		l.warn("no column varies")
+		l.addWarning("no column varies")
 		return ctx.Err()
 	}
 	own, b, err := l.diffuseGraph(ctx, x, d)
@@ -54,9 +55,9 @@ func (l *look) surveyDense(ctx context.Context) error {
 	return nil
 }
 
-// scaledPoints are the anchors, evenly spread over the sample, centred by all rows' means and scaled, of the listed
-// columns (nil: all).
-func (l *look) scaledPoints(columns []int) []float64 {
+// scaledPoints returns the anchors, evenly spread over the sample, centred by all rows' means and scaled, with the
+// listed columns (nil: all).
+func (l *surveyRun) scaledPoints(columns []int) []float64 {
 	factor, t := l.scaleFactors(l.table), l.table
 	if columns == nil {
 		columns = make([]int, t.Cols)
@@ -76,9 +77,9 @@ func (l *look) scaledPoints(columns []int) []float64 {
 	return x
 }
 
-// leaveNoiseOut records the columns that take no part, and returns the others. If fewer than two are
-// left, all that vary take part.
-func (l *look) leaveNoiseOut(deviations []float64) []int {
+// leaveNoiseOut records the columns of noise, and returns the others. If fewer than two are left, it returns all
+// columns that vary.
+func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 	kept, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
 		switch {
@@ -98,8 +99,9 @@ func (l *look) leaveNoiseOut(deviations []float64) []int {
 	return kept
 }
 
-// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns xᵢᵀKxᵢ/xᵢᵀxᵢ.
-func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
+// diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns K and the shares
+// xᵢᵀKxᵢ/xᵢᵀxᵢ.
+func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.Diffusion, []float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -121,17 +123,18 @@ func (l *look) diffuseGraph(ctx context.Context, x []float64, d int) (*spectral.
 	return k, shares, nil
 }
 
-// adoptGraph takes a graph for the survey's.
-func (l *look) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
+// adoptGraph makes a graph's shares, norm and warnings the survey's.
+func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
 	for i, j := range columns {
 		l.Shares[j] = shares[i]
 	}
 	l.Norm, l.Warnings = k.Norm, k.Warnings
 }
 
-// weighColumns multiplies every column by the root of the share of what the surrogate leaves that clusters explain,
-// (b − c)/(1 − c), and a little more, the largest being 1: if the columns have hardly more than the surrogate, all weigh alike.
-func (l *look) weighColumns(x []float64, d int, b, c []float64) {
+// weighColumns multiplies every column by the root of the share of the surrogate's rest that clusters explain, (b −
+// c)/(1 − c), plus chanceShare, with a maximum of 1: if the columns have hardly more than the surrogate, all weights
+// are similar.
+func (l *surveyRun) weighColumns(x []float64, d int, b, c []float64) {
 	weight, largest := make([]float64, d), 0.0
 	for j := range weight {
 		if c[j] < 1 {
@@ -142,7 +145,7 @@ func (l *look) weighColumns(x []float64, d int, b, c []float64) {
 	for j, w := range weight {
 		weight[j] = math.Sqrt((w + chanceShare) / (largest + chanceShare))
 	}
-	columnBlocks(l.team, d, func(from, to int) {
+	eachColumnBlock(l.team, d, func(from, to int) {
 		for i := range l.m {
 			row := x[i*d:]
 			for j := from; j < to; j++ {
