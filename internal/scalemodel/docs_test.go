@@ -150,7 +150,7 @@ func measuredTable() string {
 			// On one machine: the least of one level and two is for machines side by side.
 			part := j.partBytes(Gram)
 			merge = fmt.Sprintf("%.2f s", m.merge)
-			modelled = fmt.Sprintf("%.2f s", float64(n)*(r.of(partTime)+part/r.of(mergeRate)))
+			modelled = fmt.Sprintf("%.2f s", float64(n)*(r.rateValue(partTime)+part/r.rateValue(mergeRate)))
 			parts = humanize.IBytes(uint64(p.Parts))
 		}
 		fmt.Fprintf(&b, "| %d | %.2f s | %.2f s | %+.0f %% | %.2f s | %s | %s | %s | %s |\n", n, slowest, p.Scan, 100*(p.Scan/slowest-1), sum,

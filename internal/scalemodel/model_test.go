@@ -136,7 +136,7 @@ func TestWith(t *testing.T) {
 			t.Errorf("%+v, want %v", rate, want)
 		}
 	}
-	if Defaults().of(startTime) == 90 {
+	if Defaults().rateValue(startTime) == 90 {
 		t.Error("the defaults have changed")
 	}
 	for text, says := range map[string]string{
