@@ -264,7 +264,7 @@ func TestTablesNumberedApart(t *testing.T) {
 	if rows != n*tables || end != n*tables {
 		t.Errorf("%d rows up to position %d, want %d", rows, end, n*tables)
 	}
-	if most := 10*int64(h*d) + 100*int64(n*tables+d) + 2*reading; s.MinMemory() > most {
+	if most := 10*int64(h*d) + 100*int64(n*tables+d) + 2*sectionBytes; s.MinMemory() > most {
 		t.Errorf("a pass is to hold %d bytes, more than %d", s.MinMemory(), most)
 	}
 }
