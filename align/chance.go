@@ -62,7 +62,6 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	}
 }
 
-// choiceAlignment is N/(D·‖K‖) of the chosen features.
 func choiceAlignment(p Problem, chosen []int, entry func(i, j int) float64) float64 {
 	sum, norm := 0.0, 0.0
 	for at, i := range chosen {
@@ -75,5 +74,5 @@ func choiceAlignment(p Problem, chosen []int, entry func(i, j int) float64) floa
 	if norm == 0 {
 		return 0
 	}
-	return min(sum/norm/p.Norm, 1)
+	return min(sum/norm/p.Norm, 1) // N/(D·‖K‖)
 }

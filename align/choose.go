@@ -187,7 +187,6 @@ func (s *search) bestFeature() int {
 // mostLikely bounds the features passed to Ahead.
 const mostLikely = 7
 
-// likelyNext returns the features with the largest gains after feature p.
 func (s *search) likelyNext(p int) []int {
 	list := make([]int, 0, mostLikely+1)
 	for i, t := range s.tier {
@@ -203,7 +202,6 @@ func (s *search) likelyNext(p int) []int {
 	return list
 }
 
-// eachFeature calls visit for every feature, in several threads.
 func (s *search) eachFeature(visit func(i int)) {
 	d := len(s.a)
 	kernel.Each(s.opt.Threads, (d+blockFeatures-1)/blockFeatures, func(b int) {

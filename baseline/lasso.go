@@ -61,7 +61,6 @@ const (
 	perturbation = 1e-7
 )
 
-// newLasso starts a path for G, its diagonal, and b for a u of length 1.
 func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
 	l := &lasso{d: len(b), g: g, squares: squares, b: slices.Clone(b), cannotJoin: make([]bool, len(b))}
 	l.startPath(0)
@@ -285,7 +284,6 @@ func (l *lasso) extendFactor(j int, share float64) bool {
 	return true
 }
 
-// solveSegment computes p and w for the active set.
 func (l *lasso) solveSegment() {
 	n := len(l.active)
 	l.hasDirections = false

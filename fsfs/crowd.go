@@ -185,7 +185,6 @@ func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error)
 	return fits, err
 }
 
-// openPairsFit reports whether the graph can hold the open pairs.
 func (e *elimination) openPairsFit() bool {
 	sum := 0
 	for i, open := range e.open {
@@ -242,7 +241,6 @@ func (e *elimination) takeTurn(ctx context.Context, c ranked) (gone []int32, err
 	return gone, nil
 }
 
-// uncountClosed subtracts closed features from the open ones' counts.
 func (e *elimination) uncountClosed(ctx context.Context, gone []int32) error {
 	open := e.openFeatures()
 	return e.findPairs(ctx, gone, open, &e.epsilon, func(_ *block, found [][]edge) {

@@ -99,7 +99,7 @@ func (e *elimination) runGraphTurns(ctx context.Context) error {
 				last--
 			}
 			end[c.feature] = last + 1
-			list[x].index = e.pairIndex(c.feature, e.graph.near[last])
+			list[x].index = e.pairCompressionIndex(c.feature, e.graph.near[last])
 		}
 		if err := e.sortRanked(ctx, list); err != nil {
 			return err
@@ -137,7 +137,6 @@ func (e *elimination) closeFeature(i int32) {
 	e.openCount--
 }
 
-// closeAndUncount closes a feature and subtracts it from the counts of its neighbours.
 func (e *elimination) closeAndUncount(i int32, end []int32) {
 	e.closeFeature(i)
 	for _, j := range e.graph.near[e.graph.from[i]:end[i]] {
@@ -147,7 +146,6 @@ func (e *elimination) closeAndUncount(i int32, end []int32) {
 	}
 }
 
-// keepRest keeps all open features.
 func (e *elimination) keepRest(ctx context.Context) error {
 	var left []ranked
 	var alone []int32 // without an edge in the graph of all features
@@ -159,7 +157,7 @@ func (e *elimination) keepRest(ctx context.Context) error {
 		switch near := e.graph.neighbours(c.feature); {
 		case e.d == 1:
 		case e.graphHasAll && len(near) > 0:
-			c.index = e.pairIndex(c.feature, near[0])
+			c.index = e.pairCompressionIndex(c.feature, near[0])
 		default:
 			alone = append(alone, c.feature)
 			c.index = math.Inf(1)

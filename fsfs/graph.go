@@ -25,7 +25,6 @@ type graph struct {
 // pairCapacity is the most pairs that the graph of d features holds: 128 a feature, and at least 48 MiB of them.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
-// neighbours are in order of distance, nearest first.
 func (g *graph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
 
 // linkNeighbours sorts the edges and lists each feature's neighbours. At equal λ₂ its neighbours of lower number come
@@ -54,7 +53,6 @@ func (g *graph) linkNeighbours(d int) {
 	}
 }
 
-// edgesWithin is the number of edges with λ₂ ≤ t.
 func (g *graph) edgesWithin(t float64) int {
 	return sort.Search(len(g.edges), func(e int) bool { return g.edges[e].index > t })
 }

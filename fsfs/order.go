@@ -116,14 +116,13 @@ func (s *similarity) compareNear(a, b ranked) int {
 		if p == len(x) || p == len(y) {
 			return cmp.Compare(len(y), len(x))
 		}
-		if c := cmp.Compare(s.pairIndex(a.feature, x[p]), s.pairIndex(b.feature, y[p])); c != 0 {
+		if c := cmp.Compare(s.pairCompressionIndex(a.feature, x[p]), s.pairCompressionIndex(b.feature, y[p])); c != 0 {
 			return c
 		}
 	}
 	return 0
 }
 
-// addHeads computes the missing heads.
 func (s *similarity) addHeads(ctx context.Context, runs [][]ranked) error {
 	var list []int32
 	for _, run := range runs {
@@ -145,7 +144,6 @@ func (s *similarity) addHeads(ctx context.Context, runs [][]ranked) error {
 	})
 }
 
-// addDigests computes the missing digests.
 func (s *similarity) addDigests(ctx context.Context, runs [][]ranked) error {
 	var list []int32
 	for _, run := range runs {
@@ -167,7 +165,6 @@ func (s *similarity) addDigests(ctx context.Context, runs [][]ranked) error {
 	})
 }
 
-// withoutSelf removes the feature's own entry from its row, in place.
 func withoutSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
 
 // nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x about it.

@@ -76,7 +76,7 @@ func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[floa
 		return kernel.Matrix[float64]{}
 	}
 	r := s.m.Rank
-	if s.m.R != nil && isRun(list) {
+	if s.m.R != nil && isConsecutive(list) {
 		return kernel.RowMajor(s.m.R[int(list[0])*r:], len(list), r, r)
 	}
 	kernel.Each(s.team.Threads(), (len(list)+stripRows-1)/stripRows, func(task int) {
@@ -88,9 +88,8 @@ func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[floa
 	return kernel.RowMajor(room, len(list), r, r)
 }
 
-// gatherBlock fills a block from the full matrix.
 func (s *similarity) gatherBlock(b *block) {
-	run := isRun(b.cols)
+	run := isConsecutive(b.cols)
 	s.eachRow(b, func(x int) {
 		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
 		if run {
@@ -103,8 +102,7 @@ func (s *similarity) gatherBlock(b *block) {
 	})
 }
 
-// isRun reports whether the listed features are consecutive columns.
-func isRun(list []int32) bool {
+func isConsecutive(list []int32) bool {
 	for x, i := range list {
 		if i != list[0]+int32(x) {
 			return false
@@ -113,7 +111,6 @@ func isRun(list []int32) bool {
 	return true
 }
 
-// eachRow calls f for the rows of a block, in several threads.
 func (s *similarity) eachRow(b *block, f func(x int)) {
 	kernel.Each(s.team.Threads(), (len(b.rows)+stripRows-1)/stripRows, func(task int) {
 		for x := task * stripRows; x < min((task+1)*stripRows, len(b.rows)); x++ {
@@ -144,8 +141,7 @@ func (s *similarity) computeVariances() {
 	}
 }
 
-// pairIndex returns λ₂ of two features.
-func (s *similarity) pairIndex(i, j int32) float64 {
+func (s *similarity) pairCompressionIndex(i, j int32) float64 {
 	if !s.m.IsFactor() {
 		return compressionIndex(s.variance[i], s.variance[j], s.m.Sym[int(i)*s.d+int(j)])
 	}

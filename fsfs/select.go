@@ -84,7 +84,7 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 	most := s.d - 1 // leaves one feature
 	for k < most {
 		middle := (k + most + 1) / 2
-		if s.leftAfterFirst(middle) < want {
+		if s.leftAfterFirstTurn(middle) < want {
 			most = middle - 1
 			continue
 		}
@@ -106,8 +106,7 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 	return k, nil
 }
 
-// leftAfterFirst is the number of features left after the first turn, including the kept one.
-func (s *similarity) leftAfterFirst(k int) int { return s.d - k }
+func (s *similarity) leftAfterFirstTurn(k int) int { return s.d - k }
 
 // bisectionNumbers lists the k above mostNeighbours that the bisection between k and most may reach in n steps.
 func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
@@ -116,7 +115,7 @@ func (s *similarity) bisectionNumbers(k, most, want, n int) (numbers []int) {
 	}
 	middle := (k + most + 1) / 2
 	numbers = s.bisectionNumbers(k, middle-1, want, n-1)
-	if s.leftAfterFirst(middle) < want {
+	if s.leftAfterFirstTurn(middle) < want {
 		return numbers
 	}
 	if middle > s.mostNeighbours {

@@ -55,7 +55,6 @@ func newEmbedding(team *kernel.Team, g *anchor.Graph, r *regression, opt Options
 	return e
 }
 
-// embeddingBytes is the memory of an embedding of c columns, without the regression.
 func embeddingBytes(d, m, rank, c int) int64 {
 	n := m + d
 	c = min(c, n)

@@ -68,7 +68,6 @@ func startLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Op
 	return q, warnings, nil
 }
 
-// labelsBytes is the memory of NDFS without the regression.
 func labelsBytes(d, m, rank, c int) int64 {
 	c = min(c, m)
 	clustering := spectral.Bytes(m, c) + 16*int64(m)*int64(c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)

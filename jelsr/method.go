@@ -68,7 +68,6 @@ func (m *jelsrMethod) Options(o *method.Options) {
 	m.ends.Declare(o, "100", tol, "falls")
 }
 
-// selectOptions uses the first of several weights.
 func (m *jelsrMethod) selectOptions(seed uint64, threads int) Options {
 	return Options{
 		Method: m.kind, Alpha: m.alpha.First(), Beta: m.beta.First(), Gamma: m.gamma.First(), Clusters: m.clusters,
@@ -121,7 +120,6 @@ func (m *jelsrMethod) Settings() int {
 	return max(len(m.alpha), 1) * max(len(m.beta), 1)
 }
 
-// sortedWeights returns the distinct weights, ascending, or the default if there are none.
 func sortedWeights(w method.Weights, otherwise float64) []float64 {
 	list := w.Or(method.Weight{Value: otherwise}).Values()
 	slices.Sort(list)

@@ -48,7 +48,6 @@ func (p *labelProblem) product(a, b kernel.Matrix[float64]) kernel.Matrix[float6
 	return out
 }
 
-// completeLabels computes the products of F = BQ.
 func (p *labelProblem) completeLabels(q kernel.Matrix[float64]) *labels {
 	f := &labels{q: q, kq: p.product(p.k, q)}
 	if p.l.Rows > 0 {

@@ -102,7 +102,6 @@ const (
 	largestWeight = 1e12
 )
 
-// checkWeight adds a fault for a weight that is too small or too large; 0 is the default.
 func checkWeight(faults *stream.Faults, name string, weight float64) {
 	if weight != 0 && !(weight >= leastWeight && weight <= largestWeight) {
 		faults.Addf(name+" = %v is not between %g and %g", weight, leastWeight, largestWeight)

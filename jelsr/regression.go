@@ -28,7 +28,6 @@ func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
 	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, root: make([]float64, g.D)}
 }
 
-// regressionBytes is the memory of a regression, with the W of two iterations and their targets.
 func regressionBytes(d, rank, c int) int64 {
 	return ridge.Bytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
 }
@@ -52,7 +51,6 @@ func (r *regression) roundingBound(penalty float64) float64 {
 	return float64(len(r.root)) * 0x1p-52 * r.Trace * penalty
 }
 
-// rowNorms returns ‖wᵢ‖ of row-major W, d×c, and their sum.
 func rowNorms(w []float64, c int) (norm []float64, sum float64) {
 	norm = make([]float64, len(w)/c)
 	for i := range norm {

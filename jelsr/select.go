@@ -164,7 +164,6 @@ const (
 	tieFloor = 1e-12
 )
 
-// rankByNorm sorts features by descending norm, equal norms in column order.
 func (r *Result) rankByNorm() {
 	var largest float64
 	for _, v := range r.Scores {

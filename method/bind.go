@@ -62,7 +62,7 @@ func SurveyRows(d int) int {
 	return max(min(mostSurveyRows, mostSurveyValues/max(d, 1)), leastSurveyRows)
 }
 
-// Declare makes the method and declares its options, with those that follow from From and Takes.
+// Declare makes the method and declares its options, and the options that follow from From and Takes.
 func (s Spec) Declare() *Bound {
 	b := &Bound{Spec: s, Solver: s.New(), Options: new(Options)}
 	switch s.From {

@@ -35,7 +35,7 @@ type Evidence struct {
 	// Profile is of the source's columns, which may be more than Columns.
 	Profile *gram.Profile
 
-	Source   stream.Source  // the rows: for FromRows, and FromGram where Gram is nil or an estimate
+	Source   stream.Source  // the rows: for FromRows, and FromGram if Gram is nil or an estimate
 	Rows     int64          // used rows of the source, if none is dropped
 	Scratch  stream.Scratch // nil means memory
 	Stages   stream.Stages  // save the state of iterations over rows; nil saves nothing

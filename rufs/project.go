@@ -99,7 +99,6 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 	return nil
 }
 
-// normWeights are u and v for the current W and G.
 func (p *problem) normWeights() (u, v []float64) {
 	c := p.c
 	u, v = make([]float64, p.n), make([]float64, p.d)
@@ -117,8 +116,7 @@ func (p *problem) normWeights() (u, v []float64) {
 	return u, v
 }
 
-// fittedClusters returns XW, n×c.
-func (p *problem) fittedClusters() []float64 { return p.rowProducts(p.w.Trans()) }
+func (p *problem) fittedClusters() []float64 { return p.rowProducts(p.w.Trans()) } // XW, n×c
 
 func (p *problem) featureNorms() []float64 {
 	norms := make([]float64, p.d)

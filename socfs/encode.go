@@ -19,7 +19,7 @@ type encoding struct {
 	chol   linalg.Cholesky
 	a, sa  kernel.Matrix[float64] // A and SA, m×c
 	f      kernel.Matrix[float64] // F, m×c
-	target kernel.Matrix[float64] // CWB, m×c: what E is to resemble
+	target kernel.Matrix[float64] // CWB, m×c: the target of E
 	room   kernel.Matrix[float64]
 }
 
@@ -50,7 +50,6 @@ func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	return nil
 }
 
-// clipNegatives sets F to the nonnegative matrix nearest to SA.
 func (e *encoding) clipNegatives() {
 	for i, v := range e.sa.Data {
 		e.f.Data[i] = max(v, 0)
@@ -80,20 +79,17 @@ func (e *encoding) takeTurn(gamma float64) error {
 	return nil
 }
 
-// turnObjective is −2Tr(Aᵀ·CWB) + γ‖SA − F‖².
 func (e *encoding) turnObjective(gamma float64) float64 {
-	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.negativeSquares()
+	return -2*kernel.Dot(e.a.Data, e.target.Data) + gamma*e.negativeSquares() // −2Tr(Aᵀ·CWB) + γ‖SA − F‖²
 }
 
-// negativeSquares is ‖SA − F‖².
-func (e *encoding) negativeSquares() (sum float64) {
+func (e *encoding) negativeSquares() (sum float64) { // ‖SA − F‖²
 	for i, v := range e.sa.Data {
 		sum += (v - e.f.Data[i]) * (v - e.f.Data[i])
 	}
 	return sum
 }
 
-// takeTurns stops when a turn changes the objective by at most tol of its size.
 func (e *encoding) takeTurns(gamma float64, turns int, tol float64) error {
 	last := e.turnObjective(gamma)
 	for range turns {
@@ -109,7 +105,6 @@ func (e *encoding) takeTurns(gamma float64, turns int, tol float64) error {
 	return nil
 }
 
-// polarFactor returns the orthonormal polar factor of a tall matrix, in new memory.
 func polarFactor(t kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
 	p := linalg.NewPolar(t.Cols)
 	if err := p.Add(t); err != nil {

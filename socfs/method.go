@@ -43,7 +43,6 @@ func (m *socfsMethod) selectOptions(threads int) Options {
 	return opt
 }
 
-// lambdaWeight is λ. A tiny share replaces zero.
 func (m *socfsMethod) lambdaWeight() method.Weight {
 	w := m.lambda.Or(method.Weight{Value: defaultShare, Share: true})[0]
 	if w.Value == 0 {

@@ -107,7 +107,6 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 	return r, nil
 }
 
-// newSolver starts from E near the indicators f, m×c.
 func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
 	d, c := g.D, f.Cols
 	s := &solver{team: team, g: g, d: d, c: c, root: make([]float64, d)}

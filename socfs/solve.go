@@ -56,7 +56,6 @@ func (s *solver) solveFirst(lambda float64) error {
 	return s.solveProjection(lambda)
 }
 
-// updateTarget updates CWB, the target of E.
 func (s *solver) updateTarget() {
 	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
 	kernel.Gemm(s.team, 1, s.w, s.b, wb)

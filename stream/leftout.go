@@ -52,7 +52,6 @@ func severityRank(text string) int {
 	return otherSeverity
 }
 
-// beginsWithWord reports whether the word begins the text and no letter follows it.
 func beginsWithWord(text, word string) bool {
 	rest, begins := strings.CutPrefix(text, word)
 	return begins && (rest == "" || rest[0] < 'a' || rest[0] > 'z')

@@ -116,7 +116,6 @@ func (x *elimination) blockSize() int {
 	return min(blockFeatures, len(x.left)-2*x.g.G.Rank)
 }
 
-// recompute computes P and W of the remaining features from G.
 func (x *elimination) recompute() (err error) {
 	x.leftAtRecompute = len(x.left)
 	x.diag, x.w, err = x.inverse.computeFor(x.left)
@@ -172,7 +171,6 @@ func (x *elimination) removeFeature(at int) bool {
 	return true
 }
 
-// endBlock removes the block's features from P and W.
 func (x *elimination) endBlock() (err error) {
 	var stay []int
 	for i, gone := range x.isGone {

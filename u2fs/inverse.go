@@ -62,7 +62,6 @@ func (f *fullInverse) computeFor(left []int) (diag, w []float64, err error) {
 	return f.inverseDiagonal(), w, nil
 }
 
-// selectedGram returns XᵀX of some features.
 func (f *fullInverse) selectedGram(left []int) kernel.Matrix[float64] {
 	n := len(left)
 	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
@@ -80,7 +79,6 @@ func (f *fullInverse) selectedGram(left []int) kernel.Matrix[float64] {
 	return a
 }
 
-// featureRows returns a factor's columns of some features as rows.
 func featureRows(g *gram.Matrix, left []int) kernel.Matrix[float64] {
 	x := kernel.RowMajor(make([]float64, len(left)*g.Rank), len(left), g.Rank, g.Rank)
 	for i, j := range left {
@@ -99,7 +97,6 @@ func (f *fullInverse) inverseDiagonal() []float64 {
 
 func (f *fullInverse) columnTo(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
 
-// keepOnly reuses the memory of P.
 func (f *fullInverse) keepOnly(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
 	n, most := f.n, len(stay)
 	kernel.Syrk(f.team, -1, v.Trans(), kernel.RowMajor(f.p, n, n, n))
@@ -131,7 +128,6 @@ type rowInverse struct {
 	room []float64
 }
 
-// isWide reports whether features outnumber rows enough for a rowInverse.
 func isWide(g *gram.Matrix, features int) bool { return g.IsFactor() && features > 2*g.Rank }
 
 func (b *rowInverse) computeFor(left []int) (diag, w []float64, err error) {

@@ -54,7 +54,6 @@ func regressionTargets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding
 	return liftEigenvectors(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
 }
 
-// rowVectors returns U = BVΣ^(−1/2), n×c, for a graph with rows.
 func rowVectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
 	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
 }

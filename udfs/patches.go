@@ -116,7 +116,6 @@ func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64],
 	return nil
 }
 
-// centreSymmetric replaces the symmetric s×s matrix A by HAH.
 func centreSymmetric(a []float64, s int) {
 	for range 2 { // centre columns and transpose, twice
 		for p := range s {
@@ -171,7 +170,6 @@ func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel
 	return m, nil
 }
 
-// laplacianMatrix is L, n×n: for few rows.
 func (p *patches) laplacianMatrix(n int) kernel.Matrix[float64] {
 	l, s := kernel.RowMajor(make([]float64, n*n), n, n, n), p.size
 	for e, r := range p.member {
@@ -183,7 +181,6 @@ func (p *patches) laplacianMatrix(n int) kernel.Matrix[float64] {
 	return l
 }
 
-// averageTriangles removes the asymmetry of the n×n matrix that is due to rounding.
 func averageTriangles(a []float64, n int) {
 	for i := range n {
 		for j := range i {

@@ -142,7 +142,6 @@ func (s *solver) stageValues(u, best *update, isMean *bool, objective *[]float64
 	return list
 }
 
-// runUpdates updates W until the objective settles.
 func (s *solver) runUpdates(ctx context.Context, opt Options) (*Result, error) {
 	r := &Result{}
 	u, best, isMean := new(update), new(update), false

@@ -173,7 +173,6 @@ func (g *Grid) connectedRegion(at int, least float64, seen []bool) (members []in
 	return members, sum / float64(max(links, 1))
 }
 
-// middleMember returns the member nearest to all others.
 func (g *Grid) middleMember(members []int) int {
 	best, least := -1, math.MaxInt
 	for _, a := range members {

@@ -175,5 +175,4 @@ func (c Combination) sortedColumns() []int {
 	return list
 }
 
-// columnsKey is equal for combinations of the same columns.
 func (c Combination) columnsKey() string { return fmt.Sprint(c.sortedColumns()) }

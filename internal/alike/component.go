@@ -214,5 +214,4 @@ func (s *search) ritzPairs(keep int) (found components, residual []float64, err 
 	return found, residual, nil
 }
 
-// componentBytes is the memory of a search over d columns, with the correlations of each column with each component.
 func componentBytes(d int) int64 { return 8 * int64(d) * (2*searchSpace + 6*searchBlock*2 + 64) }

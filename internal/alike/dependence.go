@@ -134,7 +134,6 @@ func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) b
 	return left <= m.Bound(order[k], order[:k], w)
 }
 
-// gatherCorrelations copies the correlations among the listed columns to room.
 func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[float64] {
 	n := len(list)
 	kernel.Each(m.team.Threads(), n, func(a int) {
@@ -177,7 +176,6 @@ func (d *Dependence) markDetermined(c Combination) {
 	}
 }
 
-// sortCombinations sorts by number of terms, then by name.
 func (d *Dependence) sortCombinations() {
 	slices.SortStableFunc(d.Combinations, func(a, b Combination) int {
 		return cmp.Or(cmp.Compare(len(a.Terms), len(b.Terms)), cmp.Compare(a.Column, b.Column), slices.Compare(a.sortedColumns(), b.sortedColumns()))

@@ -64,7 +64,6 @@ func (m *Matrix) row(i int) []float64 { return m.R[i*m.D:][:m.D] }
 
 func (m *Matrix) correlation(i, j int) float64 { return m.R[i*m.D+j] }
 
-// permuteSymmetric permutes the rows and columns of the d×d matrix in place.
 func permuteSymmetric(a []float64, order []int) {
 	d := len(order)
 	room := make([]float64, d)

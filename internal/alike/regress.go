@@ -37,18 +37,16 @@ func (m *Matrix) Regress(chosen []int) *Regression {
 	return r
 }
 
-// solveForward returns L⁻¹R_Sj.
 func (r *Regression) solveForward(j int) []float64 {
-	x := make([]float64, len(r.Basis))
+	x := make([]float64, len(r.Basis)) // L⁻¹R_Sj
 	for t, i := range r.Basis {
 		x[t] = (r.m.correlation(i, j) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
 	}
 	return x
 }
 
-// solveBackward returns L⁻ᵀx.
 func (r *Regression) solveBackward(x []float64) []float64 {
-	w := append([]float64{}, x...)
+	w := append([]float64{}, x...) // to become L⁻ᵀx
 	for t := len(w) - 1; t >= 0; t-- {
 		w[t] /= r.l[t][t]
 		kernel.Axpy(-w[t], r.l[t][:t], w[:t])

@@ -110,7 +110,6 @@ func (s Samples) Draw(count int, seed uint64) [][]int {
 	return drawn
 }
 
-// subsetCount is the number of ways to choose some of the shards.
 func subsetCount(shards, some int) int {
 	n := 1
 	for i := 1; i <= some; i++ {

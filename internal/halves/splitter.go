@@ -106,7 +106,6 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	return n
 }
 
-// copyRows copies n rows of c to the slots that assignShards found. Every column is read once.
 func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
 	const columns = 16 // of a task
 	kernel.Each(s.threads, (s.d+columns-1)/columns, func(task int) {
@@ -133,7 +132,6 @@ func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
 	})
 }
 
-// flushShards passes on the rows of the shards that have at least rows of them.
 func (s *Splitter) flushShards(rows int) error {
 	for h := range s.shards {
 		if t := &s.shards[h]; t.rows >= rows {
@@ -165,7 +163,6 @@ func (t *shard) stripChunk(d int) *stream.Chunk {
 	return c
 }
 
-// addSparse passes on sparse rows at once, as their sums do not use strips.
 func (s *Splitter) addSparse(c *stream.Chunk) error {
 	parts := make([]stream.Chunk, len(s.shards))
 	for h := range parts {

@@ -129,7 +129,6 @@ const (
 	fewRepeat
 )
 
-// classifyRepeats judges a column by its first values.
 func classifyRepeats(values []float64) int {
 	var room [fewRows]float64
 	first := room[:0]

@@ -72,14 +72,13 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	return curve
 }
 
-// selectedProducts returns X_SᵀX, k×d row-major.
 func selectedProducts(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	k := len(chosen)
 	own := make([]float64, x.Rows*k)
 	for r, j := range chosen {
 		copy(own[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
 	}
-	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols)
+	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols) // X_SᵀX
 	kernel.Gemm(team, 1, kernel.ColMajor(own, x.Rows, k, x.Rows).Trans(), x, v)
 	return v
 }

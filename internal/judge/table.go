@@ -80,7 +80,6 @@ func (t *Table) Add(c *stream.Chunk) error {
 	return nil
 }
 
-// growRows makes room for at least rows rows.
 func (t *Table) growRows(rows int) error {
 	if rows <= t.stride {
 		return nil

@@ -186,7 +186,6 @@ func (t *Table) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Ch
 	}
 }
 
-// makeChunk generates the rows [from, to) in data.
 func (t *Table) makeChunk(from, to int64, data []float64) *stream.Chunk {
 	n := int(to - from)
 	c := &stream.Chunk{Start: from, Block: n, Rows: n, Cols: len(t.columns), Stride: n, Data: data[:n*len(t.columns)]}
@@ -214,7 +213,6 @@ func (t *Table) Fill(j int, from int64, out []float64) {
 	}
 }
 
-// addFactor adds weight times factor f to out.
 func (t *Table) addFactor(f int, weight float64, from int64, out []float64) {
 	own := t.seedSeries(uint64(f))
 	if f+1 >= t.opt.Classes {

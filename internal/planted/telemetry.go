@@ -146,7 +146,6 @@ func (b *telemetryFile) addIntegers(name string, value func(at int64) int64) {
 	b.addColumn(name, v)
 }
 
-// addReals adds a column in which about the given share of values is null.
 func (b *telemetryFile) addReals(name string, absent float64, value func(at int64) float64) {
 	v, gone := make([]float64, b.rows), b.namedSeries(name+" is null")
 	for r := range v {
@@ -158,7 +157,6 @@ func (b *telemetryFile) addReals(name string, absent float64, value func(at int6
 	b.addColumn(name, v)
 }
 
-// earlierValue returns a value of a column that was added before.
 func (b *telemetryFile) earlierValue(name string, at int64) float64 {
 	for _, c := range b.columns {
 		if c.Name == name {

@@ -86,7 +86,6 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 	return p.deliverBlock(ctx, r.To)
 }
 
-// errDamaged adds the path and a remedy to an error of reading without a place.
 func (p *pass) errDamaged(err error) error {
 	if errors.As(err, new(*stream.DataError)) {
 		return err
@@ -96,7 +95,6 @@ func (p *pass) errDamaged(err error) error {
 	return e
 }
 
-// addRow appends a row to the block, subject to the policy for missing entries.
 func (p *pass) addRow(values []float64, position int64) error {
 	p.rows++
 	dropped := false

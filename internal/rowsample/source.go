@@ -72,7 +72,6 @@ func (s *Source) With(opt Options) *Source {
 	return t
 }
 
-// markLowestHashes marks the Draw rows of lowest hash.
 func (s *Source) markLowestHashes() []bool {
 	n := len(s.head.positions)
 	drawn := make([]bool, n)
@@ -94,7 +93,6 @@ func (s *Source) markLowestHashes() []bool {
 	return drawn
 }
 
-// blockHeight is the most rows of a block, including dropped ones.
 func (s *Source) blockHeight() int { return stream.BlockRows(len(s.Options.Columns)) }
 
 // blockStart is the position at which the block of row i starts in the table: the columns determine the height of

@@ -40,7 +40,6 @@ func (j Job) cpuSeconds(k Kind, r Rates) float64 {
 	return t
 }
 
-// footerSeconds is the time to open the given number of files with the given total of row groups.
 func (j Job) footerSeconds(files, groups float64, r Rates) float64 {
 	return files*r.rateValue(latencyTime) + groups*j.d()*r.rateValue(footerTime)
 }

@@ -82,7 +82,6 @@ func Defaults() Rates {
 	}
 }
 
-// rateValue returns the value of the rate with this name.
 func (r Rates) rateValue(name string) float64 {
 	for i := range r {
 		if r[i].Name == name {

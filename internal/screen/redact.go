@@ -101,7 +101,6 @@ func redactURL(whole, scheme, rest string) string {
 	return whole
 }
 
-// decodePercent removes up to four layers of percent-encoding.
 func decodePercent(text string) string {
 	for range 4 {
 		text = percentCode.ReplaceAllStringFunc(text, func(s string) string {
@@ -120,7 +119,6 @@ func hexDigit(c byte) byte {
 	return c&^0x20 - 'A' + 10
 }
 
-// redactRest redacts the part of a URL after the slashes.
 func redactRest(scheme, rest string) string {
 	scheme = strings.ToLower(scheme)
 	bucket := slices.Contains([]string{"s3", "gs", "azblob"}, scheme)

@@ -62,7 +62,6 @@ func escapeText(s string, lines bool) string {
 	return b.String()
 }
 
-// isPlain reports whether s needs no escapes, as nearly all texts.
 func isPlain(s string, lines bool) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || !isVisible(r, lines) {

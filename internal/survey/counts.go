@@ -50,7 +50,6 @@ func (l *surveyRun) surveyCounts(ctx context.Context) error {
 	return nil
 }
 
-// thinPoints returns the anchors as sparse rows.
 func (l *surveyRun) thinPoints(factor []float64) *stream.CSR {
 	out, largest := &stream.CSR{RowPtr: make([]int, 1, l.m+1)}, 0.0
 	for j := range l.table.Columns {
@@ -75,7 +74,6 @@ func (l *surveyRun) thinPoints(factor []float64) *stream.CSR {
 	return out
 }
 
-// eachEntry calls visit for the nonzero entries of row i.
 func (l *surveyRun) eachEntry(i int, visit func(j int, v float64)) {
 	if t := l.table.Thin; t != nil {
 		for e := t.RowPtr[i]; e < t.RowPtr[i+1]; e++ {
@@ -90,7 +88,6 @@ func (l *surveyRun) eachEntry(i int, visit func(j int, v float64)) {
 	}
 }
 
-// thinSquares returns the squared lengths of the centred columns of m sparse rows.
 func thinSquares(p *stream.CSR, m, d int) []float64 {
 	squares, sums := make([]float64, d), make([]float64, d)
 	for e, j := range p.Index {

@@ -14,7 +14,6 @@ import (
 // it.
 const mostJudged = 1000
 
-// surveyDense surveys dense rows.
 func (l *surveyRun) surveyDense(ctx context.Context) error {
 	all := l.m
 	l.m = min(all, mostJudged)
@@ -123,7 +122,6 @@ func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spec
 	return k, shares, nil
 }
 
-// adoptGraph makes a graph's shares, norm and warnings the survey's.
 func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
 	for i, j := range columns {
 		l.Shares[j] = shares[i]

@@ -44,7 +44,6 @@ func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 // above alignment; on seven whose columns share a unit it is 9 below.
 const fewColumns = 40
 
-// decideMethod chooses greedy if alignment has nothing to follow.
 func (s *Survey) decideMethod(t *Table) {
 	varying := 0
 	for j := range t.Columns {

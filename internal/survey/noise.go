@@ -53,7 +53,7 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = powerTraces(team, r)
+		squares, cubes = squareAndCubeTraces(team, r)
 		return sums, squares, cubes
 	}
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -70,15 +70,14 @@ func columnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squ
 			}
 		}
 	}
-	squares, cubes = powerTraces(team, k)
+	squares, cubes = squareAndCubeTraces(team, k)
 	return sums, squares, cubes
 }
 
 // panelColumns columns of a product are in memory at a time.
 const panelColumns = 1024
 
-// powerTraces returns the traces of the square and the cube of a symmetric matrix.
-func powerTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
+func squareAndCubeTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
 	square := make([]float64, len(a.Data))
 	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))
 	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
@@ -156,7 +155,6 @@ const constantShare = 1e-24
 // blockColumns columns are one task.
 const blockColumns = 256
 
-// eachColumnBlock calls visit for blocks [from, to) of the d columns, in several threads.
 func eachColumnBlock(team *kernel.Team, d int, visit func(from, to int)) {
 	kernel.Each(team.Threads(), (d+blockColumns-1)/blockColumns, func(b int) {
 		visit(b*blockColumns, min((b+1)*blockColumns, d))

@@ -24,7 +24,6 @@ const (
 	overlapPairs = 2000
 )
 
-// decideUnit relates the columns' units, by their moments and ranges and by the sample's zeros.
 func decideUnit(t *Table) Unit {
 	var usable []*Column
 	total, largest, negative := 0.0, 0.0, false
@@ -47,7 +46,6 @@ func decideUnit(t *Table) Unit {
 	return Shared
 }
 
-// zeroShare is the share of zeros among the sample's entries.
 func zeroShare(t *Table) float64 {
 	all := float64(t.Rows) * float64(t.Cols)
 	if t.Thin != nil {
@@ -97,7 +95,6 @@ func medianOverlap(columns []*Column) float64 {
 	return overlaps[len(overlaps)/2]
 }
 
-// decideScale sets the scale and the reason; a scale given by the user has precedence.
 func (s *Survey) decideScale(t *Table, name string) error {
 	s.Unit = decideUnit(t)
 	if name != "" {

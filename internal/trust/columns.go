@@ -13,7 +13,6 @@ import (
 // blockColumns columns are one task: a row of them is a page.
 const blockColumns = 512
 
-// eachBlock calls visit for every block of columns [from, to), in several threads.
 func (p *points) eachBlock(visit func(from, to int)) {
 	kernel.Each(p.team.Threads(), (p.d+blockColumns-1)/blockColumns, func(b int) { visit(b*blockColumns, min((b+1)*blockColumns, p.d)) })
 }
@@ -130,9 +129,8 @@ func (p *points) columnSeeds() []uint64 {
 	return seeds
 }
 
-// writePermutation writes a permutation of 0 … n−1 (Fisher and Yates).
 func writePermutation(rows []int, seed uint64) {
-	for i := range rows {
+	for i := range rows { // Fisher and Yates
 		j := int(splitmix.Hash(seed, uint64(i)) % uint64(i+1)) // a bias of i/2⁶⁴
 		rows[i] = rows[j]
 		rows[j] = i

@@ -101,7 +101,6 @@ const (
 	mostWork     = 2.5e9
 )
 
-// chosenCount is the number of features chosen of d, for m points.
 func chosenCount(m, d int) int {
 	most := min(mostFeatures, int(mostWork/float64(m)/float64(d)))
 	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatures(d))
@@ -128,7 +127,6 @@ type points struct {
 	team      *kernel.Team
 }
 
-// alignFeatures returns the alignment of 1, 2, … k features of the points with their graph.
 func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
 	g, err := anchor.Among(p.x, p.m, p.d, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads(), Limit: math.MaxInt64})
 	if err != nil {

@@ -20,7 +20,6 @@ type thinPoints struct {
 	team      *kernel.Team
 }
 
-// spreadThinAnchors is spreadAnchors for sparse anchors.
 func spreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	p := &thinPoints{Compressed: kernel.Compressed{Cols: a.D}}
 	m := min(a.M, mostPoints)
@@ -45,7 +44,6 @@ func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error
 	return graphAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
 }
 
-// permutedCopy permutes as [points.permutedCopy] does.
 func (p *thinPoints) permutedCopy() *thinPoints {
 	m, d, own := p.Rows, p.Cols, p.Transposed()
 	seeds := make([]uint64, d)
