@@ -41,7 +41,7 @@ type elimination struct {
 	left             []int     // features, ascending
 	diag             []float64 // current P_ii
 	w                []float64 // n×c, current W
-	v                []float64 // block×n
+	v                []float64 // blockFeatures×n
 	currentUtilities []float64 // utilities of left
 	isGone           []bool    // of left: removed in this block
 	goneCount        int       // number removed in this block

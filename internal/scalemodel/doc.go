@@ -6,7 +6,7 @@
 //	cpu(profile) = n·d/profile                      decoding, and moments of each column
 //	cpu(gram)    = n·d/scan + n·d²/gram             and histograms, and G = Σxxᵀ
 //	cpu(graph)   = cpu(gram) + 2·n·m·d/anchors      and the distances to m anchors
-//	share(N)     = ⌈G/N⌉/G                          of the busiest machine: row groups are not divided
+//	share(N)     = ⌈G/N⌉/G                          of the machine that has most: row groups are whole
 //	open(N)      = ⌈F/N⌉·latency + share·G·d·footer
 //	read(N)      = share·B / min(machine, store/N)
 //	scan(N)      = start + open + max(share·cpu/c, read) + bytes/machine
