@@ -37,7 +37,7 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	if free < 1 || free >= len(open) || p.Norm == 0 {
 		return nil
 	}
-	own := choiceAlignment(p, order, entry)
+	actual := choiceAlignment(p, order, entry)
 	keys := make([]uint64, len(p.A))
 	for j, c := range e.Columns { // independent of the order of the columns
 		keys[j] = splitmix.HashName(c.Name)
@@ -49,7 +49,7 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 		value := choiceAlignment(p, slices.Concat(e.Keep, open[:free]), entry)
 		sum += value
 		squares += value * value
-		if value < own {
+		if value < actual {
 			beaten++
 		}
 	}
@@ -57,7 +57,7 @@ func compareWithChance(e *method.Evidence, p Problem, order []int) *stream.Chanc
 	share := stream.Number(float64(beaten) / randomChoices)
 	return &stream.Chance{
 		Measure: stream.Textf("alignment of %d chosen features with the clusters of a sample of the rows", len(order)).Spell(nil),
-		Value:   stream.Number(own), Chance: stream.Number(mean), Spread: stream.Number(math.Sqrt(max(squares/randomChoices-mean*mean, 0))),
+		Value:   stream.Number(actual), Chance: stream.Number(mean), Spread: stream.Number(math.Sqrt(max(squares/randomChoices-mean*mean, 0))),
 		Beats: &share, Trusted: float64(share) >= leastBeaten,
 	}
 }

@@ -225,8 +225,8 @@ func (s *search) computeGain(i int) {
 }
 
 func (s *search) takeFeature(p int) {
-	own := s.tier[p]
-	switch own {
+	tier := s.tier[p]
+	switch tier {
 	case tierMultiple:
 		s.Copies++
 	case tierFaint:
@@ -238,7 +238,7 @@ func (s *search) takeFeature(p int) {
 	s.eachFeature(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		s.r[i] += v * v
-		if own != tierFaint && s.tier[i] < tierMultiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
+		if tier != tierFaint && s.tier[i] < tierMultiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
 			s.tier[i] = tierMultiple
 		}
 	})

@@ -8,9 +8,9 @@ import (
 // novelty tracks the share of its own variance that every feature keeps unexplained by the chosen ones: a pivoted
 // Cholesky factorisation of G, a row for each chosen feature.
 type novelty struct {
-	floor float64
-	left  []float64   // d: unexplained part of Gᵢᵢ, scaled as G is
-	rows  [][]float32 // of the factor, d each; float32 is precise enough for shares of a variance
+	floor       float64
+	unexplained []float64   // d: unexplained part of Gᵢᵢ, scaled as G is
+	rows        [][]float32 // of the factor, d each; float32 is precise enough for shares of a variance
 }
 
 // dependentShare is the unexplained share of its variance below which a feature is a combination of the chosen ones:
@@ -18,7 +18,7 @@ type novelty struct {
 const dependentShare = 1e-6
 
 func newNovelty(squares []float64, floor float64) novelty {
-	return novelty{floor: floor, left: slices.Clone(squares)}
+	return novelty{floor: floor, unexplained: slices.Clone(squares)}
 }
 
 func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k) }
@@ -27,11 +27,11 @@ func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k)
 // most the floor's share to tierExplained. They stay there, as further choices only explain more.
 func (s *search) recordChosen(p int, column []float64) {
 	w := &s.novelty
-	if w.floor == 0 || !(w.left[p] > dependentShare*s.g[p]) || !slices.Contains(s.tier, tierOrdinary) {
+	if w.floor == 0 || !(w.unexplained[p] > dependentShare*s.g[p]) || !slices.Contains(s.tier, tierOrdinary) {
 		return
 	}
-	root := math.Sqrt(w.left[p])
-	row := make([]float32, len(w.left))
+	root := math.Sqrt(w.unexplained[p])
+	row := make([]float32, len(w.unexplained))
 	s.eachFeature(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		for _, other := range w.rows {
@@ -39,8 +39,8 @@ func (s *search) recordChosen(p int, column []float64) {
 		}
 		v /= root
 		row[i] = float32(v)
-		w.left[i] = max(w.left[i]-float64(v*v), 0)
-		if s.tier[i] == tierOrdinary && !(w.left[i] > w.floor*s.g[i]) {
+		w.unexplained[i] = max(w.unexplained[i]-float64(v*v), 0)
+		if s.tier[i] == tierOrdinary && !(w.unexplained[i] > w.floor*s.g[i]) {
 			s.tier[i] = tierExplained
 		}
 	})

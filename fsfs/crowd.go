@@ -50,15 +50,15 @@ func (e *elimination) runCrowdedTurns(ctx context.Context) error {
 			if !e.open[c.feature] || e.openWithin[c.feature] < int32(e.k) {
 				continue
 			}
-			gone, err := e.takeTurn(ctx, c)
+			closed, err := e.takeTurn(ctx, c)
 			if err != nil {
 				return err
 			}
 			// Continue while uncounting the closed features costs fewer products than counting the open ones anew.
-			if counted = len(gone) <= e.openCount/2; e.isDecided() || !counted {
+			if counted = len(closed) <= e.openCount/2; e.isDecided() || !counted {
 				break
 			}
-			if err := e.uncountClosed(ctx, gone); err != nil {
+			if err := e.uncountClosed(ctx, closed); err != nil {
 				return err
 			}
 		}
@@ -217,7 +217,7 @@ func (e *elimination) findRadii(ctx context.Context, list []ranked) error {
 }
 
 // takeTurn keeps a feature, discards its k nearest, and returns all features that it closed, in column order.
-func (e *elimination) takeTurn(ctx context.Context, c ranked) (gone []int32, err error) {
+func (e *elimination) takeTurn(ctx context.Context, c ranked) (closed []int32, err error) {
 	var near []ranked
 	err = e.visitRows(ctx, []int32{c.feature}, func(_ int, row []float64) {
 		for j, v := range row {
@@ -232,18 +232,18 @@ func (e *elimination) takeTurn(ctx context.Context, c ranked) (gone []int32, err
 	slices.SortStableFunc(near, func(a, b ranked) int { return cmp.Compare(a.index, b.index) })
 	e.keepFeature(c)
 	e.closeFeature(c.feature)
-	gone = append(gone, c.feature)
+	closed = append(closed, c.feature)
 	for _, n := range near[:e.k] {
 		e.closeFeature(n.feature)
-		gone = append(gone, n.feature)
+		closed = append(closed, n.feature)
 	}
-	slices.Sort(gone)
-	return gone, nil
+	slices.Sort(closed)
+	return closed, nil
 }
 
-func (e *elimination) uncountClosed(ctx context.Context, gone []int32) error {
+func (e *elimination) uncountClosed(ctx context.Context, closed []int32) error {
 	open := e.openFeatures()
-	return e.findPairs(ctx, gone, open, &e.epsilon, func(_ *block, found [][]edge) {
+	return e.findPairs(ctx, closed, open, &e.epsilon, func(_ *block, found [][]edge) {
 		for _, edges := range found {
 			for _, edge := range edges {
 				e.openWithin[edge.j]--

@@ -109,11 +109,11 @@ func (e *elimination) runGraphTurns(ctx context.Context) error {
 				continue
 			}
 			e.keepFeature(c)
-			left := e.k
+			remaining := e.k
 			for _, j := range e.graph.neighbours(c.feature) {
-				if left > 0 && e.open[j] {
+				if remaining > 0 && e.open[j] {
 					e.closeAndUncount(j, end)
-					left--
+					remaining--
 				}
 			}
 			e.closeAndUncount(c.feature, end)
@@ -147,7 +147,7 @@ func (e *elimination) closeAndUncount(i int32, end []int32) {
 }
 
 func (e *elimination) keepRest(ctx context.Context) error {
-	var left []ranked
+	var undecided []ranked
 	var alone []int32 // without an edge in the graph of all features
 	for i, open := range e.open {
 		if !open {
@@ -162,7 +162,7 @@ func (e *elimination) keepRest(ctx context.Context) error {
 			alone = append(alone, c.feature)
 			c.index = math.Inf(1)
 		}
-		left = append(left, c)
+		undecided = append(undecided, c)
 	}
 	nearest := make([]float64, len(alone))
 	err := e.visitRows(ctx, alone, func(x int, row []float64) {
@@ -176,15 +176,15 @@ func (e *elimination) keepRest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for x := range left {
-		if math.IsInf(left[x].index, 1) {
-			left[x].index, nearest = nearest[0], nearest[1:]
+	for x := range undecided {
+		if math.IsInf(undecided[x].index, 1) {
+			undecided[x].index, nearest = nearest[0], nearest[1:]
 		}
 	}
-	if err := e.sortRanked(ctx, left); err != nil {
+	if err := e.sortRanked(ctx, undecided); err != nil {
 		return err
 	}
-	for _, c := range left {
+	for _, c := range undecided {
 		e.keepFeature(c)
 	}
 	return nil

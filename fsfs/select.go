@@ -38,8 +38,8 @@ type Result struct {
 func Bytes(d, rank int) int64 {
 	edges := int64(pairCapacity(d))
 	block := int64(min(blockSide, d))
-	found := 16 * 5 / 4 * block * block // including growth
-	blocks := 8*block*block + found + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
+	pairBytes := 16 * 5 / 4 * block * block // including growth
+	blocks := 8*block*block + pairBytes + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
 	return (16+2*4)*edges + blocks + 8*rowsTogether*int64(d) + (8*headSize+256)*int64(d)
 }
 
@@ -69,14 +69,14 @@ func selectWithin(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (
 			return nil, err
 		}
 	}
-	left, err := s.runElimination(ctx, k, 0)
+	result, err := s.runElimination(ctx, k, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := left.keepRest(ctx); err != nil {
+	if err := result.keepRest(ctx); err != nil {
 		return nil, err
 	}
-	return &Result{Order: left.order, Turns: left.turns, Neighbors: k}, nil
+	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
 }
 
 // largestNeighbourhood finds by bisection the largest first k that leaves at least want features.
@@ -93,11 +93,11 @@ func (s *similarity) largestNeighbourhood(ctx context.Context, want int) (k int,
 				return 0, err
 			}
 		}
-		left, err := s.runElimination(ctx, middle, want)
+		trial, err := s.runElimination(ctx, middle, want)
 		if err != nil {
 			return 0, err
 		}
-		if len(left.order)+left.openCount >= want {
+		if len(trial.order)+trial.openCount >= want {
 			k = middle
 		} else {
 			most = middle - 1

@@ -48,13 +48,13 @@ func (c *Choice) Forbidden(d int) []bool {
 // Open returns how many of the candidates among d features can be chosen, regardless of the budget.
 func (c *Choice) Open(d int) int {
 	forbidden := c.Forbidden(d)
-	open, taken := 0, make(map[int]int)
+	open, perSet := 0, make(map[int]int)
 	for i := range c.Candidates(d) {
 		if forbidden[i] {
 			continue
 		}
 		if c.Most > 0 && c.Sets[i] >= 0 {
-			if taken[c.Sets[i]]++; taken[c.Sets[i]] > c.Most {
+			if perSet[c.Sets[i]]++; perSet[c.Sets[i]] > c.Most {
 				continue
 			}
 		}

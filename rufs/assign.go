@@ -40,17 +40,17 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 		square := p.squares[i]
 		var miss float64
 		var ff [64]float64 // FFᵀg
-		of := ff[:0]
+		ffg := ff[:0]
 		for k, v := range row {
 			s := kernel.Dot(p.ff.Data[k*c:][:c], row)
-			of = append(of, s)
+			ffg = append(ffg, s)
 			square += v * (s - 2*xf[k])
 			miss += (v - xw[k]) * (v - xw[k])
 		}
 		fit, along := math.Sqrt(max(square, 0)+p.epsilonX), math.Sqrt(miss+p.epsilonG)
 		if gradient != nil {
 			for k, v := range row {
-				gradient[i*c+k] = (of[k]-xf[k])/fit + p.alpha*(v-xw[k])/along
+				gradient[i*c+k] = (ffg[k]-xf[k])/fit + p.alpha*(v-xw[k])/along
 			}
 		}
 		return fit + p.alpha*along
@@ -76,16 +76,16 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 func (p *clusterStep) descendGradient(g []float64) {
 	size := len(g)
 	gradient, after, step, next := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
-	value, first := p.objectiveAt(g, gradient), 0.0
+	value, firstLength := p.objectiveAt(g, gradient), 0.0
 	for range assignSteps {
 		for i, v := range g {
 			step[i] = max(v-stepLength/p.zeta*gradient[i], 0) - v
 		}
-		far, slope := euclideanNorm(step), kernel.Dot(step, gradient)
-		if first == 0 {
-			first = far
+		length, slope := euclideanNorm(step), kernel.Dot(step, gradient)
+		if firstLength == 0 {
+			firstLength = length
 		}
-		if far <= settledShare*first || !(slope < 0) {
+		if length <= settledShare*firstLength || !(slope < 0) {
 			return
 		}
 		share, now := 1.0, 0.0

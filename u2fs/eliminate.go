@@ -38,7 +38,7 @@ type elimination struct {
 	full    *fullInverse // inverse once few features are left
 	c       int
 
-	left             []int     // features, ascending
+	remaining        []int     // features, ascending
 	diag             []float64 // current P_ii
 	w                []float64 // n×c, current W
 	v                []float64 // blockFeatures×n
@@ -60,7 +60,7 @@ func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectra
 		x.inverse = &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean, u: rowVectors(team, g, e)}
 	}
 	for i := range g.D {
-		x.left = append(x.left, i)
+		x.remaining = append(x.remaining, i)
 	}
 	return x
 }
@@ -69,7 +69,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 	if err := x.recompute(); err != nil {
 		return err
 	}
-	for len(x.left) > 0 {
+	for len(x.remaining) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -79,27 +79,27 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 			if !x.removeFeature(at) {
 				break
 			}
-			x.order, x.utilities = append(x.order, x.left[at]), append(x.utilities, utility)
+			x.order, x.utilities = append(x.order, x.remaining[at]), append(x.utilities, utility)
 		}
 		if x.goneCount == 0 {
-			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.left), linalg.ErrNotPositiveDefinite)
+			return fmt.Errorf("u2fs: regression on %d features: %w", len(x.remaining), linalg.ErrNotPositiveDefinite)
 		}
 		stuck := x.goneCount < size
 		if err := x.endBlock(); err != nil {
 			return err
 		}
-		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G, len(x.left))
+		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G, len(x.remaining))
 		if narrow {
 			x.inverse = x.full
 		}
 		// Updates of P slowly lose precision: it is recomputed from G whenever the features have halved.
-		if len(x.left) > 0 && (stuck || narrow || 2*len(x.left) <= x.leftAtRecompute) {
+		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.leftAtRecompute) {
 			if err := x.recompute(); err != nil {
 				return err
 			}
 		}
 		if progress != nil {
-			progress(len(x.left), x.utilities[len(x.utilities)-1])
+			progress(len(x.remaining), x.utilities[len(x.utilities)-1])
 		}
 	}
 	slices.Reverse(x.order)
@@ -111,25 +111,25 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 // rows must remain.
 func (x *elimination) blockSize() int {
 	if x.inverse == featureInverse(x.full) {
-		return min(blockFeatures, len(x.left))
+		return min(blockFeatures, len(x.remaining))
 	}
-	return min(blockFeatures, len(x.left)-2*x.g.G.Rank)
+	return min(blockFeatures, len(x.remaining)-2*x.g.G.Rank)
 }
 
 func (x *elimination) recompute() (err error) {
-	x.leftAtRecompute = len(x.left)
-	x.diag, x.w, err = x.inverse.computeFor(x.left)
+	x.leftAtRecompute = len(x.remaining)
+	x.diag, x.w, err = x.inverse.computeFor(x.remaining)
 	x.startBlock()
 	return err
 }
 
-func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.left)), 0 }
+func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.remaining)), 0 }
 
 // leastUseful returns the feature of least utility; of equal ones the last.
 func (x *elimination) leastUseful() (at int, utility float64) {
 	best := math.Inf(1)
-	utilities := x.currentUtilities[:len(x.left)]
-	for i := range x.left {
+	utilities := x.currentUtilities[:len(x.remaining)]
+	for i := range x.remaining {
 		row := x.w[i*x.c:][:x.c]
 		utilities[i] = kernel.Dot(row, row) / x.diag[i]
 		if !x.isGone[i] {
@@ -148,7 +148,7 @@ func (x *elimination) leastUseful() (at int, utility float64) {
 
 // removeFeature reports false, and changes nothing, if rounding error has consumed the pivot.
 func (x *elimination) removeFeature(at int) bool {
-	n := len(x.left)
+	n := len(x.remaining)
 	v := x.v[x.goneCount*n:][:n]
 	x.inverse.columnTo(v, at)
 	for s := range x.goneCount {
@@ -173,18 +173,18 @@ func (x *elimination) removeFeature(at int) bool {
 
 func (x *elimination) endBlock() (err error) {
 	var stay []int
-	for i, gone := range x.isGone {
-		if !gone {
+	for i, removed := range x.isGone {
+		if !removed {
 			stay = append(stay, i)
 		}
 	}
-	x.diag, err = x.inverse.keepOnly(kernel.RowMajor(x.v, x.goneCount, len(x.left), len(x.left)), stay, x.diag)
+	x.diag, err = x.inverse.keepOnly(kernel.RowMajor(x.v, x.goneCount, len(x.remaining), len(x.remaining)), stay, x.diag)
 	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
 	for a, i := range stay {
-		left[a] = x.left[i]
+		left[a] = x.remaining[i]
 		copy(w[a*x.c:][:x.c], x.w[i*x.c:][:x.c])
 	}
-	x.left, x.w = left, w
+	x.remaining, x.w = left, w
 	x.startBlock()
 	return err
 }

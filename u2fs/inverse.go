@@ -29,10 +29,10 @@ type fullInverse struct {
 	p       []float64
 }
 
-func (f *fullInverse) computeFor(left []int) (diag, w []float64, err error) {
-	n, c := len(left), f.targets.Cols
+func (f *fullInverse) computeFor(features []int) (diag, w []float64, err error) {
+	n, c := len(features), f.targets.Cols
 	f.n = n
-	a := f.selectedGram(left)
+	a := f.selectedGram(features)
 	for i := range n {
 		a.Data[i*n+i] += f.lambda
 	}
@@ -54,7 +54,7 @@ func (f *fullInverse) computeFor(left []int) (diag, w []float64, err error) {
 	kernel.Syrk(f.team, 1, a.Trans(), p)
 	kernel.Mirror(f.team.Threads(), p)
 	w = make([]float64, n*c)
-	for i, j := range left {
+	for i, j := range features {
 		copy(w[i*c:][:c], f.targets.Data[j*c:][:c])
 	}
 	m := kernel.RowMajor(w, n, c, c)
@@ -62,26 +62,26 @@ func (f *fullInverse) computeFor(left []int) (diag, w []float64, err error) {
 	return f.inverseDiagonal(), w, nil
 }
 
-func (f *fullInverse) selectedGram(left []int) kernel.Matrix[float64] {
-	n := len(left)
+func (f *fullInverse) selectedGram(features []int) kernel.Matrix[float64] {
+	n := len(features)
 	a := kernel.RowMajor(make([]float64, n*n), n, n, n)
 	if !f.g.IsFactor() {
-		for i, j := range left {
-			for k, l := range left {
+		for i, j := range features {
+			for k, l := range features {
 				a.Data[i*n+k] = f.g.Sym[j*f.g.D+l]
 			}
 		}
 		return a
 	}
-	x := featureRows(f.g, left)
+	x := featureRows(f.g, features)
 	kernel.Syrk(f.team, 1, x, a)
 	kernel.Mirror(f.team.Threads(), a)
 	return a
 }
 
-func featureRows(g *gram.Matrix, left []int) kernel.Matrix[float64] {
-	x := kernel.RowMajor(make([]float64, len(left)*g.Rank), len(left), g.Rank, g.Rank)
-	for i, j := range left {
+func featureRows(g *gram.Matrix, features []int) kernel.Matrix[float64] {
+	x := kernel.RowMajor(make([]float64, len(features)*g.Rank), len(features), g.Rank, g.Rank)
+	for i, j := range features {
 		copy(x.Data[i*g.Rank:][:g.Rank], g.R[j*g.Rank:])
 	}
 	return x
@@ -130,9 +130,9 @@ type rowInverse struct {
 
 func isWide(g *gram.Matrix, features int) bool { return g.IsFactor() && features > 2*g.Rank }
 
-func (b *rowInverse) computeFor(left []int) (diag, w []float64, err error) {
-	n, rank, c := len(left), b.g.Rank, b.u.Cols
-	b.x = featureRows(b.g, left)
+func (b *rowInverse) computeFor(features []int) (diag, w []float64, err error) {
+	n, rank, c := len(features), b.g.Rank, b.u.Cols
+	b.x = featureRows(b.g, features)
 	b.k = kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank)
 	kernel.Syrk(b.team, 1, b.x.Trans(), b.k)
 	for i := range rank {
@@ -188,11 +188,11 @@ func (b *rowInverse) columnTo(v []float64, at int) {
 // keepOnly subtracts the products of the removed features from K. The steps have already updated P's diagonal.
 func (b *rowInverse) keepOnly(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0
-	gone := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
+	removed := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
 	for i := range b.x.Rows {
 		row := b.x.Data[i*rank:][:rank]
 		if next == len(stay) || stay[next] != i {
-			gone.Data = append(gone.Data, row...)
+			removed.Data = append(removed.Data, row...)
 			continue
 		}
 		copy(b.x.Data[next*rank:], row) // entries only move towards the front
@@ -200,6 +200,6 @@ func (b *rowInverse) keepOnly(v kernel.Matrix[float64], stay []int, diag []float
 		next++
 	}
 	b.x = b.x.Sub(0, 0, next, rank)
-	kernel.Syrk(b.team, -1, gone.Trans(), b.k)
+	kernel.Syrk(b.team, -1, removed.Trans(), b.k)
 	return diag[:next], b.factorK()
 }

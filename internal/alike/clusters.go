@@ -136,8 +136,8 @@ func (d *clusterer) divideAll(ctx context.Context, open [][]int) error {
 
 // splitCluster returns the two parts of a cluster, or none if it adds the cluster to done.
 func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
-	a, c, kept, err := d.keepIfCohesive(columns)
-	if err != nil || kept {
+	a, c, isKept, err := d.keepIfCohesive(columns)
+	if err != nil || isKept {
 		return nil, err
 	}
 	side, near := splitByQuartimax(c)
@@ -152,7 +152,7 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 }
 
 // keepIfCohesive adds the cluster to done if it need not be divided. d.room then holds the columns' correlations, a.
-func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, kept bool, err error) {
+func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c components, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := identityOrder(len(columns))
 	if c, err = leadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
@@ -246,17 +246,17 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 				near[s][i] = v * v / c.values[0]
 			}
 		}
-		before := slices.Clone(side)
+		previous := slices.Clone(side)
 		for i, s := range side {
 			if near[1-s][i] > near[s][i]*(1+tieMargin) {
 				side[i] = 1 - s
 			}
 		}
 		if in = split(); len(in[0]) == 0 || len(in[1]) == 0 {
-			copy(side, before)
+			copy(side, previous)
 			return nil
 		}
-		if slices.Equal(side, before) {
+		if slices.Equal(side, previous) {
 			return nil
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // combinationFor expresses column j by the basis, without the columns whose weights are rounding error.
-func (m *Matrix) combinationFor(j int, basis []int, weights, inverse []float64, left float64) Combination {
-	c := Combination{Column: j, Left: left, Bound: m.Bound(j, basis, weights)}
+func (m *Matrix) combinationFor(j int, basis []int, weights, inverse []float64, residual float64) Combination {
+	c := Combination{Column: j, Left: residual, Bound: m.Bound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
 		if w*w/inverse[i] > c.Bound {
@@ -52,13 +52,13 @@ const mostShortTerms = 6
 // shortener is scratch of shortenCombination, D numbers a slice. Allocating it anew for each of 19,500 columns of
 // 20,000 left 21 GB to the collector.
 type shortener struct {
-	left []float64                 // of each column: the variance that the taken columns do not explain
-	rest []float64                 // covariance of each column with the residual of the target column
-	rows [mostShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
+	unexplained []float64                 // of each column: the variance that the taken columns do not explain
+	covariance  []float64                 // covariance of each column with the residual of the target column
+	rows        [mostShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
 }
 
 func (m *Matrix) newShortener() *shortener {
-	s := &shortener{left: make([]float64, m.D), rest: make([]float64, m.D)}
+	s := &shortener{unexplained: make([]float64, m.D), covariance: make([]float64, m.D)}
 	for i := range s.rows {
 		s.rows[i] = make([]float64, m.D)
 	}
@@ -73,38 +73,38 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shortener) 
 	if termCount < 3 {
 		return best, false
 	}
-	left, rest := s.left, s.rest
-	for i := range left {
-		left[i] = 1
+	unexplained, covariance := s.unexplained, s.covariance
+	for i := range unexplained {
+		unexplained[i] = 1
 	}
-	copy(rest, m.row(j))
-	var taken []int
-	for len(taken) < min(termCount-1, mostShortTerms) {
+	copy(covariance, m.row(j))
+	var chosen []int
+	for len(chosen) < min(termCount-1, mostShortTerms) {
 		at, gain := -1, 0.0
-		for i, r := range rest {
-			if i == j || copied[i] || left[i] <= 16*m.roundingBound(2*m.lever[i]) || slices.Contains(taken, i) {
+		for i, r := range covariance {
+			if i == j || copied[i] || unexplained[i] <= 16*m.roundingBound(2*m.lever[i]) || slices.Contains(chosen, i) {
 				continue
 			}
-			if g := r * r / left[i]; g > gain {
+			if g := r * r / unexplained[i]; g > gain {
 				at, gain = i, g
 			}
 		}
 		if at < 0 {
 			return best, false
 		}
-		row := s.rows[len(taken)]
+		row := s.rows[len(chosen)]
 		copy(row, m.row(at))
-		for _, before := range s.rows[:len(taken)] {
-			kernel.Axpy(-before[at], before, row)
+		for _, earlier := range s.rows[:len(chosen)] {
+			kernel.Axpy(-earlier[at], earlier, row)
 		}
-		root := math.Sqrt(left[at])
+		root := math.Sqrt(unexplained[at])
 		for i := range row {
 			row[i] /= root
-			left[i] -= row[i] * row[i]
+			unexplained[i] -= row[i] * row[i]
 		}
-		kernel.Axpy(-row[j], row, rest)
-		taken = append(taken, at)
-		if c, exact := m.fitCombination(j, taken); exact {
+		kernel.Axpy(-row[j], row, covariance)
+		chosen = append(chosen, at)
+		if c, exact := m.fitCombination(j, chosen); exact {
 			return m.pruneTerms(c), true
 		}
 	}

@@ -79,14 +79,14 @@ func leadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, st
 
 func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (components, error) {
 	n := len(in)
-	own := make([]float64, n*n)
+	submatrix := make([]float64, n*n)
 	for i, from := range in {
 		row := a.Data[from*a.RowStride:]
 		for j, k := range in {
-			own[i*n+j] = row[k]
+			submatrix[i*n+j] = row[k]
 		}
 	}
-	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(own, n, n, n))
+	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(submatrix, n, n, n))
 	if err != nil {
 		return components{}, err
 	}
@@ -95,7 +95,7 @@ func denseComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, coun
 		at := n - 1 - k
 		v := make([]float64, n)
 		for i := range v {
-			v[i] = own[i*n+at]
+			v[i] = submatrix[i*n+at]
 		}
 		c.values, c.vectors = append(c.values, values[at]), append(c.vectors, v)
 	}
@@ -202,13 +202,13 @@ func (s *search) ritzPairs(keep int) (found components, residual []float64, err 
 			kernel.Axpy(h[i*size+at], s.q[i], v)
 			kernel.Axpy(h[i*size+at], s.aq[i], av)
 		}
-		left := 0.0
+		squares := 0.0
 		for i := range v {
 			r := av[i] - values[at]*v[i]
-			left += r * r
+			squares += r * r
 		}
 		found.values, found.vectors = append(found.values, values[at]), append(found.vectors, v)
-		aq, residual = append(aq, av), append(residual, math.Sqrt(left))
+		aq, residual = append(aq, av), append(residual, math.Sqrt(squares))
 	}
 	s.q, s.aq = slices.Clone(found.vectors), aq
 	return found, residual, nil

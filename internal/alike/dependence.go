@@ -76,14 +76,14 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 	out.Rank = rank
 	basis := u.Sub(0, 0, rank, rank)
 	others := u.Sub(0, rank, rank, n-rank)
-	lefts := make([]float64, n-rank)
-	for k := range lefts {
-		left := 1.0
+	residuals := make([]float64, n-rank)
+	for k := range residuals {
+		residual := 1.0
 		for t := range rank {
 			v := others.Data[t*n+k]
-			left -= v * v
+			residual -= v * v
 		}
-		lefts[k] = left
+		residuals[k] = residual
 	}
 	linalg.SolveUpper(m.team, basis, others)
 	linalg.InvertUpper(m.team, basis)
@@ -98,11 +98,11 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 		}
 	}
 	weights, short := make([]float64, rank), m.newShortener()
-	for k, left := range lefts {
+	for k, residual := range residuals {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
-		c := m.combinationFor(order[rank+k], order[:rank], weights, inverse, left)
+		c := m.combinationFor(order[rank+k], order[:rank], weights, inverse, residual)
 		out.markDetermined(c)
 		if fewer, found := m.shortenCombination(c, copied, short); found && !listed[fewer.columnsKey()] {
 			c = fewer
@@ -122,8 +122,8 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 // isPivotRounding reports whether pivot k of the factor is rounding error, given the columns before it.
 func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
-	left := pivot * pivot
-	if left > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // weights of some hundreds and more
+	residual := pivot * pivot
+	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // weights of some hundreds and more
 		return false
 	}
 	w := make([]float64, k)
@@ -131,7 +131,7 @@ func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) b
 		row := u.Data[t*u.RowStride:][:k+1]
 		w[t] = (row[k] - kernel.Dot(row[t+1:k], w[t+1:])) / row[t]
 	}
-	return left <= m.Bound(order[k], order[:k], w)
+	return residual <= m.Bound(order[k], order[:k], w)
 }
 
 func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[float64] {

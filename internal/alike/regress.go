@@ -27,12 +27,12 @@ func (m *Matrix) Regress(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
 		row := r.solveForward(j)
-		left := 1 - kernel.Dot(row, row)
-		if w := r.solveBackward(row); left <= m.Bound(j, r.Basis, w) {
+		residual := 1 - kernel.Dot(row, row)
+		if w := r.solveBackward(row); residual <= m.Bound(j, r.Basis, w) {
 			r.Redundant = append(r.Redundant, j)
 			continue
 		}
-		r.l, r.Basis = append(r.l, append(row, math.Sqrt(left))), append(r.Basis, j)
+		r.l, r.Basis = append(r.l, append(row, math.Sqrt(residual))), append(r.Basis, j)
 	}
 	return r
 }
@@ -58,9 +58,9 @@ func (r *Regression) solveBackward(x []float64) []float64 {
 func (r *Regression) Explain(j int) Explanation {
 	x := r.solveForward(j)
 	e := Explanation{Weights: r.solveBackward(x)}
-	left := 1 - kernel.Dot(x, x)
+	residual := 1 - kernel.Dot(x, x)
 	bound := r.m.Bound(j, r.Basis, e.Weights)
-	e.R2, e.Exact = min(max(1-left, 0), 1), left <= bound
+	e.R2, e.Exact = min(max(1-residual, 0), 1), residual <= bound
 	if e.Exact {
 		e.R2 = 1
 		for k, w := range e.Weights {

@@ -96,18 +96,18 @@ func (s Samples) Draw(count int, seed uint64) [][]int {
 	}
 	r := rand.New(rand.NewPCG(seed, salt))
 	seen := make(map[uint32]bool, count)
-	var drawn [][]int
-	for len(drawn) < min(count, subsetCount(s.Shards, s.Each)) {
+	var samples [][]int
+	for len(samples) < min(count, subsetCount(s.Shards, s.Each)) {
 		var set uint32
 		for _, h := range r.Perm(s.Shards)[:s.Each] {
 			set |= 1 << h
 		}
 		if !seen[set] {
 			seen[set] = true
-			drawn = append(drawn, setMembers(set, s.Shards))
+			samples = append(samples, setMembers(set, s.Shards))
 		}
 	}
-	return drawn
+	return samples
 }
 
 func subsetCount(shards, some int) int {

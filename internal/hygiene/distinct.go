@@ -36,8 +36,8 @@ func (s *distinctSketch) addValue(x float64) {
 	if n == sketchSize && h > s.hash[n-1] {
 		return
 	}
-	at, there := slices.BinarySearch(s.hash, h)
-	if there {
+	at, found := slices.BinarySearch(s.hash, h)
+	if found {
 		s.count[at]++
 		return
 	}
@@ -58,9 +58,9 @@ func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
 func (s *distinctSketch) mergeSketch(o *distinctSketch) {
 	s.seen += o.seen
 	for i, h := range o.hash {
-		at, there := slices.BinarySearch(s.hash, h)
+		at, found := slices.BinarySearch(s.hash, h)
 		switch {
-		case there:
+		case found:
 			s.count[at] += o.count[i]
 		case at < sketchSize:
 			s.insertHash(at, h, o.count[i])

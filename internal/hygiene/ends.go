@@ -153,11 +153,11 @@ func (e *ends) findSentinels() (low, high bool) {
 
 // isFar reports whether the end is a repeated number, far from the others in relation to their range.
 func (e *end) isFar(others float64) bool {
-	far := float64(sentinelGap)
+	factor := float64(sentinelGap)
 	if isFill(e.value) {
-		far = fillGap
+		factor = fillGap
 	}
-	return e.valueTimes > 1 && e.value != 0 && others > 0 && e.next-e.value > far*others
+	return e.valueTimes > 1 && e.value != 0 && others > 0 && e.next-e.value > factor*others
 }
 
 // isFill reports whether a number has only nines as digits or is the limit of an integer type.

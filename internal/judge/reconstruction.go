@@ -25,13 +25,13 @@ const (
 // d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
-	left := make([]float64, d) // residual of each column's sum of squares
+	residuals := make([]float64, d) // residual of each column's sum of squares
 	kernel.Each(team.Threads(), d, func(j int) {
 		col := x.Data[j*x.ColStride:][:x.Rows]
-		left[j] = kernel.Dot(col, col)
+		residuals[j] = kernel.Dot(col, col)
 	})
-	whole := append([]float64(nil), left...)
-	total := sum(left)
+	whole := append([]float64(nil), residuals...)
+	total := sum(residuals)
 	v := selectedProducts(team, x, chosen)
 	curve := make([]float64, k)
 	for from := 0; from < k; from += stripColumns {
@@ -55,17 +55,17 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 				scale := 1 / math.Sqrt(pivot)
 				for j := range row {
 					row[j] *= scale
-					left[j] = max(left[j]-row[j]*row[j], 0)
+					residuals[j] = max(residuals[j]-row[j]*row[j], 0)
 				}
 			} else {
 				clear(row)
 			}
-			left[chosen[r]] = 0 // by definition, despite rounding errors
+			residuals[chosen[r]] = 0 // by definition, despite rounding errors
 			switch {
 			case total-total != 0:
 				curve[r] = math.NaN()
 			case total > 0:
-				curve[r] = sum(left) / total
+				curve[r] = sum(residuals) / total
 			}
 		}
 	}
@@ -74,12 +74,12 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 
 func selectedProducts(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	k := len(chosen)
-	own := make([]float64, x.Rows*k)
+	selected := make([]float64, x.Rows*k)
 	for r, j := range chosen {
-		copy(own[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
+		copy(selected[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
 	}
 	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols) // X_SᵀX
-	kernel.Gemm(team, 1, kernel.ColMajor(own, x.Rows, k, x.Rows).Trans(), x, v)
+	kernel.Gemm(team, 1, kernel.ColMajor(selected, x.Rows, k, x.Rows).Trans(), x, v)
 	return v
 }
 

@@ -44,26 +44,26 @@ func (t *Table) Add(c *stream.Chunk) error {
 	if c.Cols != t.cols {
 		return fmt.Errorf("judge: chunk of %d columns, want %d", c.Cols, t.cols)
 	}
-	kept := make([]int, 0, c.Rows)
+	rows := make([]int, 0, c.Rows)
 	for i := range c.Rows {
 		if c.Class == nil || c.Class[i] >= 0 {
-			kept = append(kept, i)
+			rows = append(rows, i)
 		}
 	}
-	if err := t.growRows(t.Rows + len(kept)); err != nil {
+	if err := t.growRows(t.Rows + len(rows)); err != nil {
 		return err
 	}
-	t.Unlabelled += int64(c.Rows - len(kept))
+	t.Unlabelled += int64(c.Rows - len(rows))
 	for j, n := range c.Missing {
 		t.missing[j] = t.missing[j].Plus(n)
 	}
 	if c.Class != nil {
-		for _, i := range kept {
+		for _, i := range rows {
 			t.Classes = append(t.Classes, c.Class[i])
 		}
 	}
 	if c.Sparse != nil {
-		for at, i := range kept {
+		for at, i := range rows {
 			for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
 				t.data[int(c.Sparse.Index[e])*t.stride+t.Rows+at] = c.Sparse.Value[e]
 			}
@@ -71,12 +71,12 @@ func (t *Table) Add(c *stream.Chunk) error {
 	} else {
 		kernel.Each(t.workers, t.cols, func(j int) {
 			col, to := c.Col(j), t.data[j*t.stride+t.Rows:]
-			for at, i := range kept {
+			for at, i := range rows {
 				to[at] = col[i]
 			}
 		})
 	}
-	t.Rows += len(kept)
+	t.Rows += len(rows)
 	return nil
 }
 

@@ -15,15 +15,15 @@ type Weights struct {
 // columns may be a combination of the others (use Explain's order without its Redundant).
 func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights, error) {
 	k := len(chosen)
-	own, w := make([]float64, k*k), make([]float64, k*d)
+	chosenGram, w := make([]float64, k*k), make([]float64, k*d)
 	for r, i := range chosen {
 		copy(w[r*d:][:d], sym[i*d:][:d])
 		for s, j := range chosen {
-			own[r*k+s] = sym[i*d+j]
+			chosenGram[r*k+s] = sym[i*d+j]
 		}
 	}
 	var c linalg.Cholesky
-	if err := c.Factor(team, kernel.RowMajor(own, k, k, k)); err != nil {
+	if err := c.Factor(team, kernel.RowMajor(chosenGram, k, k, k)); err != nil {
 		return nil, err
 	}
 	out := kernel.RowMajor(w, k, d, d)
@@ -46,16 +46,16 @@ func WeightsBytes(d, k int) int64 {
 // the weights it equals the error of [Explain], on other data it is at least that. It costs 2k²d.
 func (w *Weights) Left(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
-	own := make([]float64, k*k) // G′_SS, 0 for an absent column
+	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
 	for r, i := range chosen {
 		for s, j := range chosen {
 			if i >= 0 && j >= 0 {
-				own[r*k+s] = sym[i*d+j]
+				chosenGram[r*k+s] = sym[i*d+j]
 			}
 		}
 	}
 	spread := kernel.RowMajor(make([]float64, k*columns), k, columns, columns)
-	kernel.Gemm(team, 1, kernel.RowMajor(own, k, k, k), w.w, spread)
+	kernel.Gemm(team, 1, kernel.RowMajor(chosenGram, k, k, k), w.w, spread)
 	var left, total float64
 	for j, at := range from {
 		rest := sym[j*d+j]

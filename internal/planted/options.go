@@ -33,9 +33,9 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	if o.Columns > 0 {
-		left := o.Columns - informativeColumns(o.Factors)
-		o.Constant = cmp.Or(o.Constant, min(2, left/4))
-		o.Noise = left - o.Constant
+		rest := o.Columns - informativeColumns(o.Factors)
+		o.Constant = cmp.Or(o.Constant, min(2, rest/4))
+		o.Noise = rest - o.Constant
 	} else {
 		o.Noise = cmp.Or(o.Noise, 2*o.Factors)
 		o.Constant = cmp.Or(o.Constant, 2)

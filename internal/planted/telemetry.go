@@ -147,10 +147,10 @@ func (b *telemetryFile) addIntegers(name string, value func(at int64) int64) {
 }
 
 func (b *telemetryFile) addReals(name string, absent float64, value func(at int64) float64) {
-	v, gone := make([]float64, b.rows), b.namedSeries(name+" is null")
+	v, nulls := make([]float64, b.rows), b.namedSeries(name+" is null")
 	for r := range v {
 		at := b.from + int64(r)
-		if v[r] = value(at); float64(gone.Bits(at)>>11)*0x1p-53 < absent {
+		if v[r] = value(at); float64(nulls.Bits(at)>>11)*0x1p-53 < absent {
 			v[r] = math.NaN()
 		}
 	}

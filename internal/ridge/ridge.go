@@ -81,10 +81,10 @@ func (s *Solver) Set(root []float64, weight float64) error {
 // fillScaledGram writes RGR to P.
 func (s *Solver) fillScaledGram() {
 	d := s.g.D
-	for i, left := range s.root {
+	for i, rowFactor := range s.root {
 		row := s.P.Data[i*d:][:d]
 		for j, v := range s.g.Sym[i*d:][:d] {
-			row[j] = left * v * s.root[j]
+			row[j] = rowFactor * v * s.root[j]
 		}
 	}
 }

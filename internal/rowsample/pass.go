@@ -142,16 +142,16 @@ func (p *pass) addSparse(values []float64) {
 func (p *pass) errMissingAt(column int, position int64, x float64) error {
 	var kind stream.MissingCount
 	kind.Add(x)
-	what := "NaN"
+	kindName := "NaN"
 	switch {
 	case kind.Nulls > 0:
-		what = "null"
+		kindName = "null"
 	case kind.Infs > 0:
-		what = "infinite"
+		kindName = "infinite"
 	}
 	return &stream.DataError{
 		Path: p.Path, RowGroup: -1, Row: position, Column: p.Options.Columns[column].Name,
-		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, what),
+		Err:    fmt.Errorf("%w: %s", stream.ErrMissing, kindName),
 		Remedy: stream.Textf("choose {missing} mean, zero or drop-row, or {exclude} the column"),
 	}
 }

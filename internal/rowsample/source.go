@@ -59,8 +59,8 @@ func (s *Source) With(opt Options) *Source {
 	t := &Source{openSample: s.openSample, head: s.head, Options: opt}
 	t.isDrawn = t.markLowestHashes()
 	run, last := 0, int64(-1)
-	for i, drawn := range t.isDrawn {
-		if !drawn {
+	for i, deliver := range t.isDrawn {
+		if !deliver {
 			continue
 		}
 		if b := t.blockStart(i); b != last || run == t.blockHeight() {
@@ -74,12 +74,12 @@ func (s *Source) With(opt Options) *Source {
 
 func (s *Source) markLowestHashes() []bool {
 	n := len(s.head.positions)
-	drawn := make([]bool, n)
+	marks := make([]bool, n)
 	if s.Draw == 0 || s.Draw >= int64(n) {
-		for i := range drawn {
-			drawn[i] = true
+		for i := range marks {
+			marks[i] = true
 		}
-		return drawn
+		return marks
 	}
 	hash := func(i int) uint64 { return splitmix.Hash(s.head.seed, uint64(s.head.positions[i])) }
 	order := make([]int, n)
@@ -88,9 +88,9 @@ func (s *Source) markLowestHashes() []bool {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), a-b) })
 	for _, i := range order[:s.Draw] {
-		drawn[i] = true
+		marks[i] = true
 	}
-	return drawn
+	return marks
 }
 
 func (s *Source) blockHeight() int { return stream.BlockRows(len(s.Options.Columns)) }

@@ -75,7 +75,7 @@ func urlEnd(s string) int {
 		}
 		slashes := len(s[:i]) - len(strings.TrimRight(s[:i], `\`))
 		if r == '"' && slashes%2 == 0 { // otherwise an escaped quote of JSON
-			if behind := s[i+1:]; behind == "" || strings.ContainsRune(",:]})>; \t\n", rune(behind[0])) {
+			if after := s[i+1:]; after == "" || strings.ContainsRune(",:]})>; \t\n", rune(after[0])) {
 				return i
 			}
 		}

@@ -19,23 +19,23 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 	l.m = min(all, mostJudged)
 	deviations, sum := correlateColumns(l.team, l.scaledPoints(nil), l.m, l.table.Cols)
 	l.judgeDependence(deviations, sum)
-	kept := l.leaveNoiseOut(deviations)
-	x, d := l.scaledPoints(kept), len(kept)
+	used := l.leaveNoiseOut(deviations)
+	x, d := l.scaledPoints(used), len(used)
 	if d == 0 {
 		l.addWarning("no column varies")
 		return ctx.Err()
 	}
-	own, b, err := l.diffuseGraph(ctx, x, d)
+	dataKernel, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adoptGraph(own, kept, b)
+	l.adoptGraph(dataKernel, used, b)
 	rows := makeSurrogate(l.team, x, l.m, d, l.opt.Seed)
-	null, c, err := l.diffuseGraph(ctx, rows, d)
+	surrogateKernel, c, err := l.diffuseGraph(ctx, rows, d)
 	if err != nil {
 		return err
 	}
-	if l.judgeClusters(leadingSum(own), leadingSum(null), b, c); !l.Clusters.Trusted {
+	if l.judgeClusters(leadingSum(dataKernel), leadingSum(surrogateKernel), b, c); !l.Clusters.Trusted {
 		return nil
 	}
 	adoptValues(l.team, rows, x, l.m, d)
@@ -43,14 +43,14 @@ func (l *surveyRun) surveyDense(ctx context.Context) error {
 		return err
 	}
 	if l.m = all; all > mostJudged {
-		x = l.scaledPoints(kept)
+		x = l.scaledPoints(used)
 	}
 	l.weighColumns(x, d, b, c)
 	weighted, b, err := l.diffuseGraph(ctx, x, d)
 	if err != nil {
 		return err
 	}
-	l.adoptGraph(weighted, kept, b)
+	l.adoptGraph(weighted, used, b)
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (l *surveyRun) scaledPoints(columns []int) []float64 {
 // leaveNoiseOut records the columns of noise, and returns the others. If fewer than two are left, it returns all
 // columns that vary.
 func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
-	kept, noise, varying := []int{}, []int{}, []int{}
+	used, noise, varying := []int{}, []int{}, []int{}
 	for j, z := range deviations {
 		switch {
 		case math.IsInf(z, -1):
@@ -87,15 +87,15 @@ func (l *surveyRun) leaveNoiseOut(deviations []float64) []int {
 		case z < noiseDeviations(l.m):
 			noise = append(noise, j)
 		default:
-			kept = append(kept, j)
+			used = append(used, j)
 		}
 		varying = append(varying, j)
 	}
-	if len(kept) < 2 {
+	if len(used) < 2 {
 		return varying
 	}
 	l.Noise = noise
-	return kept
+	return used
 }
 
 // diffuseGraph makes the graph of m points in d dimensions and its diffusion kernel K, and returns K and the shares

@@ -35,10 +35,10 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 			deviations[j] = math.Inf(-1)
 			continue
 		}
-		own := max(sums[j]-1, 0) // without the column itself; so are the traces below
-		sum += own
-		others := newChanceDistribution(float64(m-1), count-1, max(squares-1-2*own, 0), max(cubes-1-3*own, 0))
-		deviations[j] = others.deviationOf(own)
+		ownSum := max(sums[j]-1, 0) // without the column itself; so are the traces below
+		sum += ownSum
+		others := newChanceDistribution(float64(m-1), count-1, max(squares-1-2*ownSum, 0), max(cubes-1-3*ownSum, 0))
+		deviations[j] = others.deviationOf(ownSum)
 	}
 	return deviations, sum
 }

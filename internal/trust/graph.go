@@ -31,9 +31,9 @@ func Graph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnc
 	if err := cmp.Or(errs[:]...); err != nil {
 		return t, err
 	}
-	own, chance := alignments[0], alignments[1]
-	t.Value, t.Chance = own[t.Features-1], chance[t.Features-1]
-	t.FewValue, t.FewChance = own[t.Few-1], chance[t.Few-1]
+	actual, chance := alignments[0], alignments[1]
+	t.Value, t.Chance = actual[t.Features-1], chance[t.Features-1]
+	t.FewValue, t.FewChance = actual[t.Few-1], chance[t.Few-1]
 	return t, nil
 }
 

@@ -45,10 +45,10 @@ func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error
 }
 
 func (p *thinPoints) permutedCopy() *thinPoints {
-	m, d, own := p.Rows, p.Cols, p.Transposed()
+	m, d, byColumn := p.Rows, p.Cols, p.Transposed()
 	seeds := make([]uint64, d)
 	p.eachColumn(func(j int, column []float64) {
-		at, value := own.Row(j)
+		at, value := byColumn.Row(j)
 		for e, i := range at {
 			column[i] = value[e]
 		}
@@ -56,10 +56,10 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 			seeds[j] = splitmix.Mix(seeds[j] ^ math.Float64bits(v))
 			column[i] = 0
 		}
-	}, &own)
+	}, &byColumn)
 	times := make(map[uint64]uint64, d)
 	for j, s := range seeds {
-		if own.Starts[j] < own.Starts[j+1] {
+		if byColumn.Starts[j] < byColumn.Starts[j+1] {
 			seeds[j] = splitmix.Hash(s, times[s])
 			times[s]++
 		}
@@ -67,7 +67,7 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 	p.eachColumn(func(j int, column []float64) {
 		rows := make([]int, m)
 		writePermutation(rows, seeds[j])
-		at, value := own.Row(j)
+		at, value := byColumn.Row(j)
 		for e, i := range at {
 			column[i] = value[e]
 		}
@@ -82,8 +82,8 @@ func (p *thinPoints) permutedCopy() *thinPoints {
 			at[e], value[e] = int32(m-1), 0
 		}
 		clear(column)
-	}, &own)
-	return &thinPoints{Compressed: own.Transposed(), neighbors: p.neighbors, team: p.team}
+	}, &byColumn)
+	return &thinPoints{Compressed: byColumn.Transposed(), neighbors: p.neighbors, team: p.team}
 }
 
 // eachColumn calls visit for every column with entries, with scratch of m zeros that visit must leave zero.
