@@ -73,7 +73,7 @@ func (t data) diffusedParts(parts int) [][]float64 {
 	return k
 }
 
-// TestAlignOfAPoorGraph: a graph that tells nothing leaves column order, and says so.
+// TestAlignOfAPoorGraph: a graph without information leaves column order, with a warning.
 func TestAlignOfAPoorGraph(t *testing.T) {
 	x := [][]float64{{1, 5}, {2, 3}, {4, 4}}
 	g := rowstest.Graph(x, [][]float64{{1}, {1}, {1}}) // one anchor

@@ -45,7 +45,7 @@ func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	return spectral.Bytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
 }
 
-// MCFSResult holds the scores and the spectrum behind them.
+// MCFSResult holds the scores, and the spectrum of the graph.
 type MCFSResult struct {
 	Scores      []float64 // d: largest |coefficient| over the targets; 0 for features without any
 	Eigenvalues []float64 // of A, one for each target, descending

@@ -11,7 +11,7 @@ import (
 // next feature is one with the most open neighbours, and it discards them.
 type elimination struct {
 	*similarity
-	k          int // of the next turn, at most
+	k          int // upper bound of k in the next turn
 	want       int // number of features to leave; 0 for any
 	epsilon    float64
 	open       []bool  // neither kept nor discarded yet

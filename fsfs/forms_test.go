@@ -149,7 +149,7 @@ type watched struct {
 
 func (w watched) Err() error { return w.look() }
 
-// What a run on a factor holds stays within what Bytes says, which has no d².
+// A run on a factor stays within Bytes, which has no d² then.
 func TestBytes(t *testing.T) {
 	const n, d = 12, 5000
 	x := rowstest.Zeros(n, d)

@@ -60,7 +60,7 @@ func naive(d, k int, of func(i, j int) float64) (order []int) {
 			sorted[i] = append(sorted[i], index[i][j])
 		}
 	}
-	// denser tells features apart that are each other's nearest.
+	// denser decides between features that are each other's nearest.
 	denser := func(i, j int) bool { return slices.Compare(sorted[i], sorted[j]) < 0 }
 	left := rowstest.Ints(d)
 	nearest := func(i int) (open []int) {

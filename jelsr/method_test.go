@@ -19,7 +19,7 @@ func bind(t *testing.T, name string, settings method.Settings) *method.Bound {
 	return must.Get(list[at].Bind(settings))(t)
 }
 
-// TestPath: every setting is what a run alone gives, by rising weights, and sound where it converged.
+// TestPath: every setting equals a run by itself, by rising weights, and is sound if it converged.
 func TestPath(t *testing.T) {
 	g := planted(90, 20)
 	for _, name := range []string{"jelsr", "ndfs"} {

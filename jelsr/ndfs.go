@@ -103,7 +103,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 		if opt.Iterations > 0 {
 			next.allowed = math.Inf(1)
 		}
-		if !r.recordStep(t, next.value, next.allowed, opt) { // not a number
+		if !r.recordStep(t, next.value, next.allowed, opt) { // the objective is NaN
 			break
 		}
 		best = next

@@ -49,7 +49,7 @@ func TestNDFSIsTheDenseForm(t *testing.T) {
 			objective, norm, f := denseNDFS(rowstest.Centred(x), rowstest.Laplacian(z), rowstest.Factor(z), q, opt, 7)
 			r, last, err := newLabelProblem(kernel.NewTeam(2), g).iterateLabels(t.Context(), start, opt.withDefaults())
 			must.Do(t, err)
-			// Sums of 40 rows, 7 updates; what γ adds to the objective is the square of a difference.
+			// Sums of 40 rows, 7 updates; the term of γ in the objective is the square of a difference.
 			if a, b := rowstest.Distance(r.Objective, objective), rowstest.Distance(r.Scores, norm); !(a <= 1e-9 && b <= 1e-9) {
 				t.Errorf("seed %d, γ %v: objective off by %.2g, norms by %.2g:\n%v\n%v", seed, opt.Gamma, a, b, r.Objective, objective)
 			}
@@ -205,7 +205,7 @@ func TestUnusedAnchors(t *testing.T) {
 	}
 }
 
-// planted has rows in three groups that the first three of d features tell apart.
+// planted has rows in three groups that the first three of d features separate.
 func planted(n, d int) *anchor.Graph {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	x, z := rowstest.Zeros(n, d), rowstest.Zeros(n, 12)
@@ -234,7 +234,7 @@ func TestFindsPlantedFeatures(t *testing.T) {
 		opt.Clusters = 3
 		r := must.Get(Select(t.Context(), g, opt))(t)
 		first := slices.Sorted(slices.Values(r.Order[:3]))
-		// Two of three suffice to tell three groups apart.
+		// Two of three suffice to separate three groups.
 		if !r.Converged || first[0] > 2 || first[1] > 2 {
 			t.Errorf("%v: order %v, converged %t after %d iterations", opt.Method, r.Order, r.Converged, r.Iterations())
 		}

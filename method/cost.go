@@ -45,7 +45,7 @@ const Unaffordable = math.MaxInt64 / 4
 
 // Cost is the cost of a run, in bytes, in addition to its evidence and the source's chunks.
 type Cost struct {
-	Bytes   int64 // largest memory within Shape.Memory
+	Bytes   int64 // peak memory, at most Shape.Memory if that suffices
 	Least   int64 // the smallest Shape.Memory that works; 0 means Bytes
 	Scratch int64 // bytes in scratch files
 	// Rewritten is the part of Scratch that each iteration rewrites: a checkpoint stores it twice.

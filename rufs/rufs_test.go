@@ -208,7 +208,7 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 	}
 }
 
-// The gradient is what small changes of G do.
+// The gradient equals difference quotients of small changes of G.
 func TestGradient(t *testing.T) {
 	x := blobs(30, 7, 3)
 	p := started(t, x, Options{Clusters: 3, Nu: 3})

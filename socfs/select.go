@@ -19,7 +19,7 @@ type Result struct {
 	Ties      method.Ties // of Order
 	Scores    []float64   // ‖wᵢ‖ of each feature, for X in the units of the package
 	Objective []float64   // after each round
-	Lambda    float64     // as a number
+	Lambda    float64     // λ as a number, not a share
 	Clusters  int         // columns of E: fewer than requested if the anchors form fewer groups
 	Converged bool
 	Rose      *method.Rise // nil if the objective fell as it must

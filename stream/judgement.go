@@ -69,7 +69,7 @@ func (z *Size) Keeps(w *Worth, k int) bool {
 type SizeRule struct {
 	Name string `json:"name"`          // the field's term: "elbow", "parallel analysis"
 	K    int    `json:"k"`             // 0 if the rule finds none
-	Why  string `json:"why,omitempty"` // the figures behind K
+	Why  string `json:"why,omitempty"` // the figures that support K
 }
 
 // Agreement measures how well the selections from half-samples of the rows agree.

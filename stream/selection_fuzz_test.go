@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzSelection: what is read as a selection is written as one that is read alike.
+// FuzzSelection: a decoded selection, encoded and decoded again, is the same.
 func FuzzSelection(f *testing.F) {
 	f.Add([]byte(`{"schema":"` + SelectionSchema + `","method":"greedy","k":2,"seed":1,"selected":[{"rank":1,"name":"a","score":1e300,"error":null,"members":["a","b"]}],` +
 		`"options":{"scale":"none","k":[1,{"a":null}]},"columns":[{"name":"a","mean":0.1,"explained":null}],"trust":{"choice":{"value":1}},"warnings":["w"]}`))

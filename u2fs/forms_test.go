@@ -42,7 +42,7 @@ func TestFormsRankAlike(t *testing.T) {
 	}
 }
 
-// TestBytesOfFactor: what a run on a factor holds stays within what Bytes says, which has no d².
+// TestBytesOfFactor: a run on a factor stays within Bytes, which has no d² then.
 func TestBytesOfFactor(t *testing.T) {
 	x, z := rowstest.Rings(8, 40, 12, 3000)
 	g := rowstest.Factored(x, z)

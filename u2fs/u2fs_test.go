@@ -80,7 +80,7 @@ func TestSelectIsTheNaiveForm(t *testing.T) {
 	}
 }
 
-// Utilities add up to what all features explain, through all blocks and renewals.
+// Utilities add up to the part that all features explain, through all blocks and recomputations.
 func TestUtilitiesAddUp(t *testing.T) {
 	for _, d := range []int{1, 2, blockFeatures - 1, blockFeatures, blockFeatures + 1, 3*blockFeatures + 5} {
 		x, z := rowstest.Rings(7, 400, 20, d)

@@ -24,7 +24,7 @@
 // than c directions cost nothing, as when features outnumber rows, the paper leaves the first W to rounding: we start
 // from the mean over all choices.
 //
-// The paper tunes λ and γ over ten decades with labels. The defaults are those of its authors' programs: k = 5, λ =
+// The paper tunes λ and γ over ten decades with labels. The defaults are as in its authors' programs: k = 5, λ =
 // 1000, γ = 0.1. scikit-feature's UDFS is no reference: its patches use the neighbours of a wrong row.
 //
 // As WᵀW = I does not constrain XW, features that hardly vary cost little and rank high: therefore columns are scaled

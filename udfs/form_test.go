@@ -49,7 +49,7 @@ func TestFormsRankAlike(t *testing.T) {
 	}
 }
 
-// TestBytesOfFewRows: what a run on few rows holds stays within what Bytes says, which has no d².
+// TestBytesOfFewRows: a run on few rows stays within Bytes, which has no d² then.
 func TestBytesOfFewRows(t *testing.T) {
 	const n, d = 60, 4000
 	x := slices.Concat(clusters(n, d, 1)...)

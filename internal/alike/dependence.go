@@ -18,7 +18,7 @@ const MostTerms = 20
 type Dependence struct {
 	Rank         int           // of R: the number of columns without copies and combinations of others
 	VIF          []float64     // 1/(1 − R² on all other columns); +Inf if they determine the column
-	Copies       []Copies      // by name
+	Copies       []Copies      // in order of name
 	Combinations []Combination // of columns without copies; short ones first
 	Longer       int           // further combinations, of more than MostTerms terms
 }
@@ -91,7 +91,7 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 	for i := range inverse {
 		row := u.Data[i*n+i:][:rank-i]
 		inverse[i] = kernel.Dot(row, row)
-		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // less than a copy would leave
+		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // the residual is less than that of a copy
 			out.VIF[j] = math.Inf(1)
 		} else if out.VIF[j] == 0 {
 			out.VIF[j] = inverse[i]
@@ -123,7 +123,7 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) bool {
 	pivot := u.Data[k*u.RowStride+k]
 	residual := pivot * pivot
-	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // weights of some hundreds and more
+	if residual > 1e6*m.eps*m.lever[order[k]]*m.lever[order[k]] { // rounding error of this size would need weights of some hundreds
 		return false
 	}
 	w := make([]float64, k)

@@ -49,7 +49,7 @@ func (m *Matrix) text(t *testing.T, tab table, c Combination) string {
 	return s
 }
 
-// planted is a table with combinations to find, and what they are.
+// planted is a table with combinations to find, and the expected combinations.
 func plantedTable(seed uint64) (table, []string) {
 	// Parts of falling spread, so that the order of the terms is known.
 	r := rand.New(rand.NewPCG(seed, 9))

@@ -48,8 +48,8 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	return e.Finish()
 }
 
-// ReadFrom replaces the waiting rows by those that WriteTo wrote for the same numbers of columns and shards, and reads
-// no further. s is unchanged on error.
+// ReadFrom replaces the waiting rows by the rows that WriteTo wrote for the same numbers of columns and shards, and
+// reads no further. s is unchanged on error.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
 	return words.Replace(s, r, s.decodeRows)
 }

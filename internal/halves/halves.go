@@ -14,7 +14,7 @@ const (
 	// Least and Most bound the number of shards. Two make one pair of halves, whose agreement is hardly a measure; more
 	// than 32 have no benefit, as only some dozens of halves are ever used, and every shard costs a matrix.
 	Least = 4
-	// Most is the other bound, see Least.
+	// Most is the upper bound, see Least.
 	Most = 32
 	// Looked is the most halves that are selected from: the standard error of a selection frequency is then at most
 	// 0.11.

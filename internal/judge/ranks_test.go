@@ -40,7 +40,7 @@ func TestFriedman(t *testing.T) {
 	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 3}}) {
 		t.Errorf("alike are %v", got)
 	}
-	// At 10 % the paper has 1.05, and tells C4.5 from the two with m, but not cf from m+cf.
+	// At 10 % the paper has 1.05, and separates C4.5 from the two with m, but not cf from m+cf.
 	r.Critical = 1.05
 	if got := r.Alike(); !slices.Equal(got, [][2]int{{0, 2}, {2, 3}}) {
 		t.Errorf("alike at 10 %% are %v", got)

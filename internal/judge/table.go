@@ -24,7 +24,7 @@ type Table struct {
 	limit   int64 // bytes
 }
 
-// AllRows is the What of the MemoryError of a table that cannot grow.
+// AllRows names the work in the MemoryError of a table that cannot grow.
 const AllRows = "judging all rows at once"
 
 // NewTable returns an empty table with the given number of columns and room for rows rows; further rows make it grow,

@@ -10,7 +10,7 @@
 // On standardized columns greedy selection scores a column by the sum of its squared correlations with all columns:
 // about the size of its group; for a mixture 0.37 of both its groups plus 1 (once one group is covered, its noise keeps
 // it below the other); and about 1 for noise. So it takes one column of each group, largest group first, before any
-// other, if there are enough rows (say 500) to make chance correlations negligible.
+// other, if there are enough rows (some 500) to make chance correlations negligible.
 //
 // With C classes, each of the first C-1 factors is 0.89 of a Walsh function of the row's class, ±1, and 0.45 of its own
 // series: the classes are clusters, 4 deviations apart in every factor in which they differ (half of them), and the

@@ -42,7 +42,7 @@ func newTable(n, d int, seed uint64, cuts ...int64) table {
 	return t
 }
 
-// keep adds the rows from one position to another, so many at a time.
+// keep adds the rows from one position to another, in chunks of the given height.
 func (t table) keep(tb testing.TB, s Sample, from, to, height int) {
 	tb.Helper()
 	for at := from; at < to; at += height {
@@ -66,7 +66,7 @@ func (t table) sample(tb testing.TB, rows int) Sample {
 // of is a Source of a written sample.
 func of(tb testing.TB, b []byte) *Source {
 	tb.Helper()
-	d := int(binary.LittleEndian.Uint64(b[8:])) // as it says itself
+	d := int(binary.LittleEndian.Uint64(b[8:])) // as stored in its head
 	return must.Get(Open(d, func() (io.Reader, error) { return bytes.NewReader(b), nil }))(tb)
 }
 
@@ -99,7 +99,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 }
 
 // The chunks have the rows of lowest hash, in order, in the blocks of the table, under each
-// policy and for some of the columns; a naive twin says which.
+// policy and for some of the columns; a naive twin chooses them.
 func TestChunksAreTheDrawnRows(t *testing.T) {
 	const d = 4
 	h := int64(stream.BlockRows(2)) // 8192

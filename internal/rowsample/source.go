@@ -24,7 +24,7 @@ type Source struct {
 type Options struct {
 	Columns []stream.Column      // to deliver
 	Index   []int                // their indices among the columns of the sample
-	Draw    int64                // number of rows to deliver, those of lowest hash; 0 means all
+	Draw    int64                // number of rows to deliver, by lowest hash; 0 means all
 	Rows    int64                // of the whole table
 	Missing stream.MissingPolicy // acts on the drawn rows
 	Sparse  bool                 // deliver sparse rows: entries of 0 are absent

@@ -13,7 +13,7 @@ import (
 // page is where the model is shown.
 const page = "../../docs/scale.md"
 
-// TestPage: what docs/scale.md shows is what the model says. UFS_UPDATE_GOLDEN=1 writes it.
+// TestPage: docs/scale.md shows the model's results. UFS_UPDATE_GOLDEN=1 writes it.
 func TestPage(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {

@@ -28,7 +28,7 @@ func free(t *testing.T, but string) Rates {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Abs(b)+1e-3 }
 
-// Each term by itself is what can be counted by hand.
+// Each term by itself equals a calculation by hand.
 func TestTerms(t *testing.T) {
 	j := job(1<<24, 1<<10, 4, Gram) // 2^34 values, 2^37 bytes, 1024 files and groups
 	part := 4.0*(1<<20) + 300*(1<<10)
@@ -124,7 +124,7 @@ func TestKnee(t *testing.T) {
 	}
 }
 
-// Rates are overridden by name, each in its unit, and say where they come from.
+// Rates are overridden by name, each in its unit, and record their source.
 func TestWith(t *testing.T) {
 	r, err := Defaults().With("scan=1e8, start=1m30s,store-bandwidth=5GB/s")
 	if err != nil {

@@ -22,7 +22,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever the character, what is shown is valid, has nothing invisible, and stays when it is shown again.
+// The text shown for any character is valid, has nothing invisible, and does not change when it is shown again.
 func TestTextIsClean(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune+1; r += 1 + r/0x3000 {
 		got := Text(string(r))

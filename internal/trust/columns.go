@@ -21,7 +21,7 @@ func (p *points) eachBlock(visit func(from, to int)) {
 type centredProducts struct {
 	*points
 	mean, squares          []float64              // d
-	computed               []int                  // columns of XᵀX in products
+	computed               []int                  // indices of the columns of XᵀX in products
 	pointColumns, products kernel.Matrix[float64] // of each: the points' column, m; the column of XᵀX, d
 }
 
