@@ -183,8 +183,8 @@ func (l *lasso) coefficients() []float64 {
 
 // stepToEvent moves to the next event, and reports whether the path continues.
 func (l *lasso) stepToEvent(k int) bool {
-	join, feature := l.nextJoining()
-	leave, place := l.nextLeaving()
+	join, feature := l.nextJoinEvent()
+	leave, place := l.nextLeaveEvent()
 	if max(join, leave) <= l.end {
 		l.lambda = min(l.lambda, l.end)
 		return false
@@ -208,9 +208,9 @@ func (l *lasso) stepToEvent(k int) bool {
 	return true
 }
 
-// nextJoining returns the next λ at which a feature's correlation meets λ, and the
+// nextJoinEvent returns the next λ at which a feature's correlation meets λ, and the
 // lowest of the features that do so there; -1 if none does.
-func (l *lasso) nextJoining() (lambda float64, feature int) {
+func (l *lasso) nextJoinEvent() (lambda float64, feature int) {
 	feature = -1
 	for j, q := range l.q {
 		if l.cannotJoin[j] {
@@ -233,9 +233,9 @@ func (l *lasso) nextJoining() (lambda float64, feature int) {
 	return lambda, feature
 }
 
-// nextLeaving returns the next λ at which the coefficient of an active feature meets 0,
+// nextLeaveEvent returns the next λ at which the coefficient of an active feature meets 0,
 // and its place among the active; -1 if none does.
-func (l *lasso) nextLeaving() (lambda float64, place int) {
+func (l *lasso) nextLeaveEvent() (lambda float64, place int) {
 	place = -1
 	for i, s := range l.sign {
 		// s·β = s(p − λw) is not negative here, and falls with λ if s·w is negative.

@@ -132,9 +132,9 @@ func (s *similarity) findDensest(ctx context.Context, numbers []int) error {
 		return err
 	}
 	for y, k := range numbers {
-		var first []ranked
+		var first []rankedFeature
 		for x, i := range list {
-			c := ranked{i, radii[x*len(numbers)+y]}
+			c := rankedFeature{i, radii[x*len(numbers)+y]}
 			if len(first) > 0 && c.index < first[0].index {
 				first = first[:0]
 			}
@@ -196,7 +196,7 @@ func (e *elimination) openPairsFit() bool {
 }
 
 // findRadii sets each feature's λ₂ to its k-th nearest open feature; it is ε if more than k are within ε.
-func (e *elimination) findRadii(ctx context.Context, list []ranked) error {
+func (e *elimination) findRadii(ctx context.Context, list []rankedFeature) error {
 	var features []int32
 	var places []int
 	for x, c := range list {
@@ -217,19 +217,19 @@ func (e *elimination) findRadii(ctx context.Context, list []ranked) error {
 }
 
 // takeTurn keeps a feature, discards its k nearest, and returns all features that it closed, in column order.
-func (e *elimination) takeTurn(ctx context.Context, c ranked) (closed []int32, err error) {
-	var near []ranked
+func (e *elimination) takeTurn(ctx context.Context, c rankedFeature) (closed []int32, err error) {
+	var near []rankedFeature
 	err = e.visitRows(ctx, []int32{c.feature}, func(_ int, row []float64) {
 		for j, v := range row {
 			if e.open[j] && v <= c.index && int32(j) != c.feature {
-				near = append(near, ranked{int32(j), v})
+				near = append(near, rankedFeature{int32(j), v})
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(near, func(a, b ranked) int { return cmp.Compare(a.index, b.index) })
+	slices.SortStableFunc(near, func(a, b rankedFeature) int { return cmp.Compare(a.index, b.index) })
 	e.keepFeature(c)
 	e.closeFeature(c.feature)
 	closed = append(closed, c.feature)

@@ -61,10 +61,10 @@ func (e *elimination) lowerK() bool {
 }
 
 // readyFeatures returns the open features with at least k open ones within ε.
-func (e *elimination) readyFeatures() (list []ranked) {
+func (e *elimination) readyFeatures() (list []rankedFeature) {
 	for i, open := range e.open {
 		if open && e.openWithin[i] >= int32(e.k) {
-			list = append(list, ranked{feature: int32(i)})
+			list = append(list, rankedFeature{feature: int32(i)})
 		}
 	}
 	return list
@@ -128,7 +128,7 @@ func (e *elimination) runGraphTurns(ctx context.Context) error {
 	return nil
 }
 
-func (e *elimination) keepFeature(c ranked) {
+func (e *elimination) keepFeature(c rankedFeature) {
 	e.order, e.turns = append(e.order, int(c.feature)), append(e.turns, c.index)
 }
 
@@ -146,14 +146,14 @@ func (e *elimination) closeAndUncount(i int32, end []int32) {
 	}
 }
 
-func (e *elimination) keepRest(ctx context.Context) error {
-	var undecided []ranked
+func (e *elimination) keepOpenFeatures(ctx context.Context) error {
+	var undecided []rankedFeature
 	var alone []int32 // without an edge in the graph of all features
 	for i, open := range e.open {
 		if !open {
 			continue
 		}
-		c := ranked{feature: int32(i)}
+		c := rankedFeature{feature: int32(i)}
 		switch near := e.graph.neighbours(c.feature); {
 		case e.d == 1:
 		case e.graphHasAll && len(near) > 0:

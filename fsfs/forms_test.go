@@ -85,7 +85,7 @@ func TestTiesAreTheNaiveForm(t *testing.T) {
 			want := naive(d, k, index)
 			for form, m := range forms {
 				for _, room := range []int{1, 3 * d, pairCapacity(d)} {
-					r := must.Get(selectWithin(t.Context(), m, Options{Neighbors: k, K: d, Threads: 1 + room%3}, room))(t)
+					r := must.Get(selectWithCapacity(t.Context(), m, Options{Neighbors: k, K: d, Threads: 1 + room%3}, room))(t)
 					if !slices.Equal(r.Order, want) {
 						t.Fatalf("%s, %s, first k %d, %d pairs: %v, want %v", name, form, k, room, r.Order, want)
 					}
@@ -119,7 +119,7 @@ func TestFormsChooseAlike(t *testing.T) {
 		for form, m := range map[string]*gram.Matrix{"full": gram.Full(g, d), "factor": factor(x)} {
 			for _, room := range []int{100, 4000, pairCapacity(d)} {
 				for _, threads := range []int{1, 8} {
-					got := must.Get(selectWithin(t.Context(), m, Options{K: k, Threads: threads}, room))(t)
+					got := must.Get(selectWithCapacity(t.Context(), m, Options{K: k, Threads: threads}, room))(t)
 					if !slices.Equal(got.Order, want.Order) || got.Neighbors != want.Neighbors {
 						t.Fatalf("k = %d, %s, %d pairs: first k %d leaves %v, want %d, %v", k, form, room, got.Neighbors, got.Order, want.Neighbors, want.Order)
 					}
@@ -187,7 +187,7 @@ func TestCancel(t *testing.T) {
 	m := factor(x)
 	for after := 0; ; after++ {
 		calls := 0
-		_, err := selectWithin(watched{t.Context(), func() error {
+		_, err := selectWithCapacity(watched{t.Context(), func() error {
 			if calls++; calls > after {
 				return context.Canceled
 			}

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// ranked is a feature with its sort key, lower first.
-type ranked struct {
+// rankedFeature is a feature with its sort key, lower first.
+type rankedFeature struct {
 	feature int32
 	index   float64
 }
@@ -22,8 +22,8 @@ const (
 	headSize = 64
 )
 
-// head has the smallest λ₂ of a feature to the others, ascending, and a digest of all of them.
-type head struct {
+// distanceHead has the smallest λ₂ of a feature to the others, ascending, and a digest of all of them.
+type distanceHead struct {
 	nearest []float64
 	digest  *[sha256.Size]byte
 }
@@ -31,18 +31,18 @@ type head struct {
 // sortRanked sorts features by index; of two with equal index the one with nearer neighbours comes first, compared by
 // the nearest, then the second nearest and so on; then column order decides. So column order need not decide between
 // two features that are each other's nearest.
-func (s *similarity) sortRanked(ctx context.Context, list []ranked) error {
-	slices.SortFunc(list, func(a, b ranked) int {
+func (s *similarity) sortRanked(ctx context.Context, list []rankedFeature) error {
+	slices.SortFunc(list, func(a, b rankedFeature) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.feature, b.feature))
 	})
-	tied := splitTies([][]ranked{list}, func(a, b ranked) int { return cmp.Compare(a.index, b.index) })
+	tied := splitTies([][]rankedFeature{list}, func(a, b rankedFeature) int { return cmp.Compare(a.index, b.index) })
 	if s.graphHasAll {
-		tied = splitTies(tied, s.compareNear)
+		tied = splitTies(tied, s.compareNeighbours)
 	}
 	if err := s.addHeads(ctx, tied); err != nil {
 		return err
 	}
-	tied = splitTies(tied, func(a, b ranked) int {
+	tied = splitTies(tied, func(a, b rankedFeature) int {
 		return slices.Compare(s.heads[a.feature].nearest, s.heads[b.feature].nearest)
 	})
 	if s.d-1 <= headSize || len(tied) == 0 {
@@ -52,15 +52,15 @@ func (s *similarity) sortRanked(ctx context.Context, list []ranked) error {
 		return err
 	}
 	for _, run := range tied {
-		if err := s.sortWhole(ctx, run); err != nil {
+		if err := s.sortByWholeLists(ctx, run); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sortWhole sorts a run by the whole lists of λ₂; lists with the same digest are equal.
-func (s *similarity) sortWhole(ctx context.Context, run []ranked) (err error) {
+// sortByWholeLists sorts a run by the whole lists of λ₂; lists with the same digest are equal.
+func (s *similarity) sortByWholeLists(ctx context.Context, run []rankedFeature) (err error) {
 	places := make(map[[sha256.Size]byte]int)
 	var distinct []int32
 	for _, c := range run {
@@ -84,14 +84,14 @@ func (s *similarity) sortWhole(ctx context.Context, run []ranked) (err error) {
 	for place, i := range distinct {
 		places[*s.heads[i].digest] = place
 	}
-	slices.SortStableFunc(run, func(a, b ranked) int {
+	slices.SortStableFunc(run, func(a, b rankedFeature) int {
 		return cmp.Compare(places[*s.heads[a.feature].digest], places[*s.heads[b.feature].digest])
 	})
 	return err
 }
 
 // splitTies sorts each run and returns the sub-runs of equal elements.
-func splitTies(runs [][]ranked, compare func(a, b ranked) int) (equal [][]ranked) {
+func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (equal [][]rankedFeature) {
 	for _, run := range runs {
 		slices.SortStableFunc(run, compare)
 		for from := 0; from < len(run); {
@@ -108,9 +108,9 @@ func splitTies(runs [][]ranked, compare func(a, b ranked) int) (equal [][]ranked
 	return equal
 }
 
-// compareNear compares the first neighbours of two features in the graph of all features; neighbours outside are
+// compareNeighbours compares the first neighbours of two features in the graph of all features; neighbours outside are
 // farther.
-func (s *similarity) compareNear(a, b ranked) int {
+func (s *similarity) compareNeighbours(a, b rankedFeature) int {
 	x, y := s.graph.neighbours(a.feature), s.graph.neighbours(b.feature)
 	for p := range nearSteps {
 		if p == len(x) || p == len(y) {
@@ -123,18 +123,18 @@ func (s *similarity) compareNear(a, b ranked) int {
 	return 0
 }
 
-func (s *similarity) addHeads(ctx context.Context, runs [][]ranked) error {
+func (s *similarity) addHeads(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
 			if s.heads[c.feature] == nil {
 				list = append(list, c.feature)
-				s.heads[c.feature] = &head{nearest: make([]float64, min(headSize, s.d-1))}
+				s.heads[c.feature] = &distanceHead{nearest: make([]float64, min(headSize, s.d-1))}
 			}
 		}
 	}
 	return s.visitRows(ctx, list, func(x int, row []float64) {
-		others := withoutSelf(row, list[x])
+		others := removeSelf(row, list[x])
 		to := s.heads[list[x]].nearest
 		if len(to) > 0 {
 			nthSmallest(others, len(to)-1)
@@ -144,7 +144,7 @@ func (s *similarity) addHeads(ctx context.Context, runs [][]ranked) error {
 	})
 }
 
-func (s *similarity) addDigests(ctx context.Context, runs [][]ranked) error {
+func (s *similarity) addDigests(ctx context.Context, runs [][]rankedFeature) error {
 	var list []int32
 	for _, run := range runs {
 		for _, c := range run {
@@ -165,7 +165,7 @@ func (s *similarity) addDigests(ctx context.Context, runs [][]ranked) error {
 	})
 }
 
-func withoutSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
+func removeSelf(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
 
 // nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x about it.
 func nthSmallest(x []float64, k int) float64 {

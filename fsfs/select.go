@@ -54,11 +54,11 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 	if err := m.Check(); err != nil {
 		panic(fmt.Sprintf("fsfs: %v", err))
 	}
-	return selectWithin(ctx, m, opt, pairCapacity(m.D))
+	return selectWithCapacity(ctx, m, opt, pairCapacity(m.D))
 }
 
-// selectWithin is Select with a graph of at most pairs edges; the result does not depend on pairs.
-func selectWithin(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
+// selectWithCapacity is Select with a graph of at most pairs edges; the result does not depend on pairs.
+func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
 	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func selectWithin(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (
 	if err != nil {
 		return nil, err
 	}
-	if err := result.keepRest(ctx); err != nil {
+	if err := result.keepOpenFeatures(ctx); err != nil {
 		return nil, err
 	}
 	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil

@@ -20,12 +20,12 @@ type similarity struct {
 	mostNeighbours int     // most neighbours of a feature in the graph of all features
 	graph          graph
 	graphHasAll    bool // graph is of all features
-	heads          map[int32]*head
-	densest        map[int][]ranked // for k above mostNeighbours: the features with the nearest k-th nearest
+	heads          map[int32]*distanceHead
+	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the nearest k-th nearest
 }
 
 func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similarity, error) {
-	s := &similarity{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*head), densest: make(map[int][]ranked)}
+	s := &similarity{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*distanceHead), densest: make(map[int][]rankedFeature)}
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}

@@ -18,11 +18,11 @@ const startShare = 0.2
 // startRestarts is the number of k-means runs for the start; the best is used.
 const startRestarts = 10
 
-// startLabels returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in the cluster of each
+// initialLabels returns Q of the start F = BQ, m×c: spectral clustering of the anchors, as a 1 in the cluster of each
 // plus startShare everywhere. An anchor's coordinates are those of a row that uses it alone: entry i of an eigenvector
 // u = Bv/√λ of the affinity is the weighted mean of v/√(Δλ) over the anchors of row i. So F is the weighted mean of
 // labels, Z·(labels). If fewer anchors than opt.Clusters are used, there are fewer clusters, with a warning.
-func startLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
+func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (q kernel.Matrix[float64], warnings []string, err error) {
 	var used []int
 	for a, weight := range g.Delta {
 		if weight > 0 {

@@ -43,7 +43,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 		return embedAndRegress(ctx, team, g, opt)
 	}
 	p := newLabelProblem(team, g)
-	start, warnings, err := startLabels(ctx, team, g, opt)
+	start, warnings, err := initialLabels(ctx, team, g, opt)
 	if err != nil {
 		return nil, err
 	}

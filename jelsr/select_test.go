@@ -43,7 +43,7 @@ func TestNDFSIsTheDenseForm(t *testing.T) {
 		g := rowstest.Graph(x, z)
 		for _, opt := range []Options{{Alpha: 1, Beta: 1, Gamma: 1e8}, {Alpha: 0.2, Beta: 0.1, Gamma: 100}} {
 			opt.Method, opt.Clusters, opt.Iterations = NDFS, 3, 7
-			start, _, err := startLabels(t.Context(), kernel.NewTeam(2), g, opt.withDefaults())
+			start, _, err := initialLabels(t.Context(), kernel.NewTeam(2), g, opt.withDefaults())
 			must.Do(t, err)
 			q := rowsOf(start)
 			objective, norm, f := denseNDFS(rowstest.Centred(x), rowstest.Laplacian(z), rowstest.Factor(z), q, opt, 7)
@@ -73,7 +73,7 @@ func TestNDFSIsThePaperOnAnchors(t *testing.T) {
 	}
 	g := rowstest.Graph(x, z)
 	opt := Options{Method: NDFS, Alpha: 0.5, Beta: 0.3, Gamma: 1e8, Clusters: 3, Iterations: 6}
-	start, _, err := startLabels(t.Context(), kernel.NewTeam(1), g, opt.withDefaults())
+	start, _, err := initialLabels(t.Context(), kernel.NewTeam(1), g, opt.withDefaults())
 	must.Do(t, err)
 	b := rowstest.Factor(z)
 	f0 := product(denseOf(b), denseOf(rowsOf(start)))
@@ -147,7 +147,7 @@ func TestLabelsStayNonnegative(t *testing.T) {
 	for _, gamma := range []float64{1e-3, 1, 1e8} {
 		opt := Options{Method: NDFS, Clusters: 3, Gamma: gamma, Alpha: 5, Beta: 0.01}.withDefaults()
 		team := kernel.NewTeam(2)
-		start, _, err := startLabels(t.Context(), team, g, opt)
+		start, _, err := initialLabels(t.Context(), team, g, opt)
 		must.Do(t, err)
 		_, last, err := newLabelProblem(team, g).iterateLabels(t.Context(), start, opt)
 		must.Do(t, err)

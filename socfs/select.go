@@ -36,7 +36,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	}
 	opt = opt.WithDefaults()
 	team := kernel.NewTeam(opt.Threads)
-	f, warnings, err := startIndicators(ctx, team, g, min(opt.Clusters, g.M))
+	f, warnings, err := initialIndicators(ctx, team, g, min(opt.Clusters, g.M))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 	if lambda == 0 { // least squares of dependent features have no unique solution
 		lambda = leastShare * s.largestLambda()
 	}
-	if err := s.solveFirst(lambda); err != nil {
+	if err := s.solveInitial(lambda); err != nil {
 		return nil, err
 	}
 	r := &Result{Lambda: lambda, Clusters: s.c}

@@ -202,7 +202,7 @@ func (s *dense) run(e matrix, lambda, gamma float64, rounds, turns int) (norms, 
 func startOf(t *testing.T, g *anchor.Graph, s *dense, c int) (matrix, float64) {
 	t.Helper()
 	team := kernel.NewTeam(1)
-	f, _, err := startIndicators(t.Context(), team, g, c)
+	f, _, err := initialIndicators(t.Context(), team, g, c)
 	must.Do(t, err)
 	start := must.Get(newSolver(team, g, f))(t)
 	return times(s.b, view(start.encoding.a)), start.largestLambda()
@@ -250,7 +250,7 @@ func TestEveryRowAnAnchorIsThePaper(t *testing.T) {
 	}
 	s := must.Get(newSolver(team, g, f))(t)
 	lambda := 0.1 * s.largestLambda()
-	must.Do(t, s.solveFirst(lambda))
+	must.Do(t, s.solveInitial(lambda))
 	scaled := newDense(x, z).x[:n]
 	e, w, b := view(f), view(s.w), matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 	for round := range 4 {

@@ -48,8 +48,8 @@ func (s *solver) largestLambda() (most float64) {
 	return most
 }
 
-// solveFirst finds the first W, for D = I/2, as if all rows had norm 1.
-func (s *solver) solveFirst(lambda float64) error {
+// solveInitial finds the first W, for D = I/2, as if all rows had norm 1.
+func (s *solver) solveInitial(lambda float64) error {
 	for i := range s.root {
 		s.root[i] = math.Sqrt2
 	}

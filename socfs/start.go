@@ -16,10 +16,10 @@ import (
 // kmeansRestarts on the anchors take negligible time.
 const kmeansRestarts = 10
 
-// startIndicators groups the anchors by k-means on the means of the graph's eigenvectors over the rows of each, λv/√Δ,
+// initialIndicators groups the anchors by k-means on the means of the graph's eigenvectors over the rows of each, λv/√Δ,
 // and returns the approximate B_gᵀE of an E that indicates these groups: √Δ in the column of the anchor's group, m×c
 // with columns of length 1. There are as many groups as contain rows.
-func startIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
+func initialIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
 	none := kernel.Matrix[float64]{}
 	e, err := spectral.Embed(team, g, c)
 	if err != nil {

@@ -75,7 +75,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 		}
 		size := x.blockSize()
 		for x.goneCount < size {
-			at, utility := x.leastUseful()
+			at, utility := x.leastUsefulFeature()
 			if !x.removeFeature(at) {
 				break
 			}
@@ -118,15 +118,15 @@ func (x *elimination) blockSize() int {
 
 func (x *elimination) recompute() (err error) {
 	x.leftAtRecompute = len(x.remaining)
-	x.diag, x.w, err = x.inverse.computeFor(x.remaining)
+	x.diag, x.w, err = x.inverse.computeForFeatures(x.remaining)
 	x.startBlock()
 	return err
 }
 
 func (x *elimination) startBlock() { x.isGone, x.goneCount = make([]bool, len(x.remaining)), 0 }
 
-// leastUseful returns the feature of least utility; of equal ones the last.
-func (x *elimination) leastUseful() (at int, utility float64) {
+// leastUsefulFeature returns the feature of least utility; of equal ones the last.
+func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 	best := math.Inf(1)
 	utilities := x.currentUtilities[:len(x.remaining)]
 	for i := range x.remaining {
@@ -150,7 +150,7 @@ func (x *elimination) leastUseful() (at int, utility float64) {
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)
 	v := x.v[x.goneCount*n:][:n]
-	x.inverse.columnTo(v, at)
+	x.inverse.writeColumn(v, at)
 	for s := range x.goneCount {
 		earlier := x.v[s*n:][:n]
 		kernel.Axpy(-earlier[at], earlier, v)
@@ -178,7 +178,7 @@ func (x *elimination) endBlock() (err error) {
 			stay = append(stay, i)
 		}
 	}
-	x.diag, err = x.inverse.keepOnly(kernel.RowMajor(x.v, x.goneCount, len(x.remaining), len(x.remaining)), stay, x.diag)
+	x.diag, err = x.inverse.keepFeatures(kernel.RowMajor(x.v, x.goneCount, len(x.remaining), len(x.remaining)), stay, x.diag)
 	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
 	for a, i := range stay {
 		left[a] = x.remaining[i]

@@ -10,13 +10,13 @@ import (
 
 // featureInverse is P = (XᵀX + λI)⁻¹ of the features at the start of the block.
 type featureInverse interface {
-	// computeFor computes P of the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
-	computeFor(left []int) (diag, w []float64, err error)
-	// columnTo writes column at to v.
-	columnTo(v []float64, at int)
-	// keepOnly reduces P to the features with the indices stay, ascending, after the removal of the others: P less VᵀV.
+	// computeForFeatures computes P of the listed features, ascending, and returns its diagonal and W = PXᵀU, row-major.
+	computeForFeatures(left []int) (diag, w []float64, err error)
+	// writeColumn writes column at to v.
+	writeColumn(v []float64, at int)
+	// keepFeatures reduces P to the features with the indices stay, ascending, after the removal of the others: P less VᵀV.
 	// It returns the diagonal; diag is the diagonal after the steps of the block.
-	keepOnly(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
+	keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error)
 }
 
 // fullInverse is P as n×n numbers of the n remaining features.
@@ -29,7 +29,7 @@ type fullInverse struct {
 	p       []float64
 }
 
-func (f *fullInverse) computeFor(features []int) (diag, w []float64, err error) {
+func (f *fullInverse) computeForFeatures(features []int) (diag, w []float64, err error) {
 	n, c := len(features), f.targets.Cols
 	f.n = n
 	a := f.selectedGram(features)
@@ -95,9 +95,9 @@ func (f *fullInverse) inverseDiagonal() []float64 {
 	return diag
 }
 
-func (f *fullInverse) columnTo(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
+func (f *fullInverse) writeColumn(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
 
-func (f *fullInverse) keepOnly(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
+func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
 	n, most := f.n, len(stay)
 	kernel.Syrk(f.team, -1, v.Trans(), kernel.RowMajor(f.p, n, n, n))
 	for a, i := range stay { // entries only move towards the front
@@ -130,7 +130,7 @@ type rowInverse struct {
 
 func isWide(g *gram.Matrix, features int) bool { return g.IsFactor() && features > 2*g.Rank }
 
-func (b *rowInverse) computeFor(features []int) (diag, w []float64, err error) {
+func (b *rowInverse) computeForFeatures(features []int) (diag, w []float64, err error) {
 	n, rank, c := len(features), b.g.Rank, b.u.Cols
 	b.x = featureRows(b.g, features)
 	b.k = kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank)
@@ -172,7 +172,7 @@ func (b *rowInverse) factorK() error {
 	return nil
 }
 
-func (b *rowInverse) columnTo(v []float64, at int) {
+func (b *rowInverse) writeColumn(v []float64, at int) {
 	rank := b.g.Rank
 	b.room = append(b.room[:0], b.x.Data[at*rank:][:rank]...)
 	z := kernel.RowMajor(b.room, rank, 1, 1)
@@ -185,8 +185,8 @@ func (b *rowInverse) columnTo(v []float64, at int) {
 	v[at] += 1 / b.lambda
 }
 
-// keepOnly subtracts the products of the removed features from K. The steps have already updated P's diagonal.
-func (b *rowInverse) keepOnly(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
+// keepFeatures subtracts the products of the removed features from K. The steps have already updated P's diagonal.
+func (b *rowInverse) keepFeatures(v kernel.Matrix[float64], stay []int, diag []float64) ([]float64, error) {
 	rank, next := b.g.Rank, 0
 	removed := kernel.RowMajor(make([]float64, 0, v.Rows*rank), v.Rows, rank, rank)
 	for i := range b.x.Rows {

@@ -9,8 +9,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/kernel"
 )
 
-// combinationFor expresses column j by the basis, without the columns whose weights are rounding error.
-func (m *Matrix) combinationFor(j int, basis []int, weights, inverse []float64, residual float64) Combination {
+// combinationOfBasis expresses column j by the basis, without the columns whose weights are rounding error.
+func (m *Matrix) combinationOfBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Left: residual, Bound: m.Bound(j, basis, weights)}
 	var terms []int
 	for i, w := range weights {
@@ -49,16 +49,16 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 // mostShortTerms bounds the columns of a forward selection.
 const mostShortTerms = 6
 
-// shortener is scratch of shortenCombination, D numbers a slice. Allocating it anew for each of 19,500 columns of
+// shorteningScratch is scratch of shortenCombination, D numbers a slice. Allocating it anew for each of 19,500 columns of
 // 20,000 left 21 GB to the collector.
-type shortener struct {
+type shorteningScratch struct {
 	unexplained []float64                 // of each column: the variance that the taken columns do not explain
 	covariance  []float64                 // covariance of each column with the residual of the target column
 	rows        [mostShortTerms][]float64 // rows of Cholesky's factor of the taken columns, over all columns
 }
 
-func (m *Matrix) newShortener() *shortener {
-	s := &shortener{unexplained: make([]float64, m.D), covariance: make([]float64, m.D)}
+func (m *Matrix) newShorteningScratch() *shorteningScratch {
+	s := &shorteningScratch{unexplained: make([]float64, m.D), covariance: make([]float64, m.D)}
 	for i := range s.rows {
 		s.rows[i] = make([]float64, m.D)
 	}
@@ -68,7 +68,7 @@ func (m *Matrix) newShortener() *shortener {
 // shortenCombination looks for a combination of fewer terms for the same column, among all columns but copies: a
 // forward selection, each step of which takes the column that explains most of the residual. pruneTerms then removes
 // unnecessary terms.
-func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shortener) (best Combination, found bool) {
+func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningScratch) (best Combination, found bool) {
 	j, termCount := c.Column, len(c.Terms)
 	if termCount < 3 {
 		return best, false

@@ -151,11 +151,11 @@ func (s *search) joinPending() (newest []int) {
 		newest, s.q = append(newest, len(s.q)), append(s.q, v)
 	}
 	s.pending = s.pending[:0]
-	s.multiplyFrom(from)
+	s.multiplyNewVectors(from)
 	return newest
 }
 
-func (s *search) multiplyFrom(from int) {
+func (s *search) multiplyNewVectors(from int) {
 	k, m := len(s.q)-from, s.a.Rows
 	if k == 0 {
 		return

@@ -97,12 +97,12 @@ func (m *Matrix) Dependence() (*Dependence, error) {
 			out.VIF[j] = inverse[i]
 		}
 	}
-	weights, short := make([]float64, rank), m.newShortener()
+	weights, short := make([]float64, rank), m.newShorteningScratch()
 	for k, residual := range residuals {
 		for t := range weights {
 			weights[t] = others.Data[t*n+k]
 		}
-		c := m.combinationFor(order[rank+k], order[:rank], weights, inverse, residual)
+		c := m.combinationOfBasis(order[rank+k], order[:rank], weights, inverse, residual)
 		out.markDetermined(c)
 		if fewer, found := m.shortenCombination(c, copied, short); found && !listed[fewer.columnsKey()] {
 			c = fewer

@@ -58,7 +58,7 @@ func Choose(shards, most int, seed uint64) [][]int {
 		}
 		if !seen[pair] {
 			seen[pair] = true
-			chosen = append(chosen, setMembers(half, shards), setMembers(all&^half, shards))
+			chosen = append(chosen, membersOfSet(half, shards), membersOfSet(all&^half, shards))
 		}
 	}
 	return chosen[:min(most, len(chosen))]
@@ -104,7 +104,7 @@ func (s Samples) Draw(count int, seed uint64) [][]int {
 		}
 		if !seen[set] {
 			seen[set] = true
-			samples = append(samples, setMembers(set, s.Shards))
+			samples = append(samples, membersOfSet(set, s.Shards))
 		}
 	}
 	return samples
@@ -118,7 +118,7 @@ func subsetCount(shards, some int) int {
 	return n
 }
 
-func setMembers(set uint32, shards int) []int {
+func membersOfSet(set uint32, shards int) []int {
 	var list []int
 	for h := range shards {
 		if set>>h&1 == 1 {

@@ -172,7 +172,7 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 		p := &parts[Of(s.seed, c.Position(i), len(parts))]
 		from, to := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
 		if c.Missing != nil {
-			p.Missing = countHoles(p.Missing, c, from, to)
+			p.Missing = countMissing(p.Missing, c, from, to)
 		}
 		p.Sparse.Index = append(p.Sparse.Index, c.Sparse.Index[from:to]...)
 		p.Sparse.Value = append(p.Sparse.Value, c.Sparse.Value[from:to]...)
@@ -195,9 +195,9 @@ func (s *Splitter) addSparse(c *stream.Chunk) error {
 	return nil
 }
 
-// countHoles adds the missing entries [from, to) of c to the counts of a part, which it allocates for the first entry.
+// countMissing adds the missing entries [from, to) of c to the counts of a part, which it allocates for the first entry.
 // Missing entries count as NaN, of any kind in the file.
-func countHoles(counts []stream.MissingCount, c *stream.Chunk, from, to int) []stream.MissingCount {
+func countMissing(counts []stream.MissingCount, c *stream.Chunk, from, to int) []stream.MissingCount {
 	for e := from; e < to; e++ {
 		if x := c.Sparse.Value[e]; x != x {
 			if counts == nil {

@@ -119,7 +119,7 @@ func (f *Facts) decodeFacts(r *words.Reader) *Facts {
 				r.Fail("ends that are not wanted")
 			}
 			if got.ends == nil {
-				got.ends = make([]ends, min(d, mostEndColumns))
+				got.ends = make([]columnEnds, min(d, mostEndColumns))
 			}
 			got.ends[j%mostEndColumns] = decodeEnds(r)
 		}

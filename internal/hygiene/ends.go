@@ -30,18 +30,18 @@ const (
 	leastInner = 4
 )
 
-type ends struct {
+type columnEnds struct {
 	seen      int64
-	low, high end // high holds negated values
+	low, high extremeValue // high holds negated values
 }
 
-// end holds the lowest value and the next higher one, each with its count.
-type end struct {
+// extremeValue holds the lowest value and the next higher one, each with its count.
+type extremeValue struct {
 	value, next           float64
 	valueTimes, nextTimes int64
 }
 
-func (e *end) addValue(x float64, times int64) {
+func (e *extremeValue) addValue(x float64, times int64) {
 	switch {
 	case times == 0:
 	case e.valueTimes == 0:
@@ -57,12 +57,12 @@ func (e *end) addValue(x float64, times int64) {
 	}
 }
 
-func (e *end) mergeEnd(o end) {
+func (e *extremeValue) mergeEnd(o extremeValue) {
 	e.addValue(o.value, o.valueTimes)
 	e.addValue(o.next, o.nextTimes)
 }
 
-func (e *ends) addValue(x float64) {
+func (e *columnEnds) addValue(x float64) {
 	if x-x != 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func (e *ends) addValue(x float64) {
 
 func (f *Facts) addEnds(c *stream.Chunk) {
 	if f.ends == nil {
-		f.ends = make([]ends, min(len(f.columns), mostEndColumns))
+		f.ends = make([]columnEnds, min(len(f.columns), mostEndColumns))
 	}
 	f.sampledRows = f.sampledRows[:0]
 	for i := range c.Rows {
@@ -95,7 +95,7 @@ func (f *Facts) addEnds(c *stream.Chunk) {
 
 func (f *Facts) mergeEnds(o *Facts) {
 	if f.ends == nil && o.ends != nil {
-		f.ends = make([]ends, len(o.ends))
+		f.ends = make([]columnEnds, len(o.ends))
 	}
 	for j := range o.ends {
 		e := &f.ends[j]
@@ -133,7 +133,7 @@ func (f *Facts) Sentinels(wanted []bool) (list []Sentinel) {
 	return list
 }
 
-func (e *ends) findSentinels() (low, high bool) {
+func (e *columnEnds) findSentinels() (low, high bool) {
 	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < leastInner {
 		return false, false
 	}
@@ -152,7 +152,7 @@ func (e *ends) findSentinels() (low, high bool) {
 }
 
 // isFar reports whether the end is a repeated number, far from the others in relation to their range.
-func (e *end) isFar(others float64) bool {
+func (e *extremeValue) isFar(others float64) bool {
 	factor := float64(sentinelGap)
 	if isFill(e.value) {
 		factor = fillGap
@@ -171,9 +171,9 @@ func isFill(x float64) bool {
 	return len(digits) > 1 && strings.Trim(digits, "9.") == ""
 }
 
-func (e *ends) encodeTo(w *words.Writer) {
+func (e *columnEnds) encodeTo(w *words.Writer) {
 	w.Int(e.seen)
-	for _, end := range []end{e.low, e.high} {
+	for _, end := range []extremeValue{e.low, e.high} {
 		w.Int(end.valueTimes)
 		w.Int(end.nextTimes)
 		w.Floats([]float64{end.value, end.next})
@@ -182,11 +182,11 @@ func (e *ends) encodeTo(w *words.Writer) {
 
 const endsWords = 9
 
-func decodeEnds(r *words.Reader) (e ends) {
+func decodeEnds(r *words.Reader) (e columnEnds) {
 	r.Expect(endsWords)
 	e.seen = r.Count("values at ends", words.MostRows)
-	for _, to := range []*end{&e.low, &e.high} {
-		*to = end{valueTimes: r.Count("times", words.MostRows), nextTimes: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
+	for _, to := range []*extremeValue{&e.low, &e.high} {
+		*to = extremeValue{valueTimes: r.Count("times", words.MostRows), nextTimes: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
 		one, two := to.valueTimes > 0 && to.value-to.value == 0, to.nextTimes > 0 && to.next > to.value && to.next-to.next == 0
 		if to.valueTimes+to.nextTimes > e.seen || !one || !two && (to.nextTimes != 0 || to.next != 0) {
 			r.Fail("ends that no values have")

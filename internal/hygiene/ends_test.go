@@ -98,7 +98,7 @@ func TestEndsOfParts(t *testing.T) {
 		must.Get(read.ReadFrom(&stored))(t)
 		sorted := slices.DeleteFunc(slices.Clone(tab.cols[0]), func(x float64) bool { return x-x != 0 })
 		slices.Sort(sorted)
-		want := ends{seen: int64(len(sorted))}
+		want := columnEnds{seen: int64(len(sorted))}
 		for _, x := range sorted {
 			want.low.addValue(x, 1)
 		}
@@ -106,7 +106,7 @@ func TestEndsOfParts(t *testing.T) {
 			want.high.addValue(-x, 1)
 		}
 		for what, f := range map[string]*Facts{"whole": whole.facts, "parts": parts.facts, "parts from the end": back.facts, "a file": read} {
-			got := ends{}
+			got := columnEnds{}
 			if f.ends != nil {
 				got = f.ends[0]
 			}

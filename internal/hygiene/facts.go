@@ -17,8 +17,8 @@ import (
 type Facts struct {
 	rows    int64
 	columns []column
-	ends    []ends // of the first columns; nil before the first rows
-	label   *label // nil if no label is read
+	ends    []columnEnds // of the first columns; nil before the first rows
+	label   *label       // nil if no label is read
 
 	candidates int  // columns with a sketch
 	tooManyIDs bool // there were more than mostSketched candidates: measurements, not identifiers

@@ -81,7 +81,7 @@ func tiedRanks(scores []float64) []float64 {
 func studentizedRange(k int) float64 {
 	low, high := 0.0, 20.0 // 20 standard deviations suffice for any k that fits into memory
 	for range 60 {
-		if middle := (low + high) / 2; rangeBelow(middle, k) < 1-significance {
+		if middle := (low + high) / 2; chanceOfRangeBelow(middle, k) < 1-significance {
 			low = middle
 		} else {
 			high = middle
@@ -90,9 +90,9 @@ func studentizedRange(k int) float64 {
 	return (low + high) / 2
 }
 
-// rangeBelow is the chance that the range of k standard normal numbers is below q: k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz.
+// chanceOfRangeBelow is the chance that the range of k standard normal numbers is below q: k·∫φ(z)·(Φ(z) − Φ(z−q))^(k−1) dz.
 // With this step the trapezoidal rule is exact to rounding, as the integrand is smooth and vanishes at both ends.
-func rangeBelow(q float64, k int) float64 {
+func chanceOfRangeBelow(q float64, k int) float64 {
 	const step, end = 1.0 / 32, 10.0
 	below := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 	sum := 0.0
